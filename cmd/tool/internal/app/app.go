@@ -41,49 +41,62 @@ type App struct {
 	// Flags of the commands that call the hub.
 	Token, Origin Optional
 
-	Env Optional // of the commands that take an environment
+	Env Optional // the flag --env, as typed; env is the environment in use
 
 	Command string // the running one, without the program's name
 
 	commands *cobra.Command        // all of them
-	ended    func() syscall.Signal // by which signal, 0 for none
+	ended    func() syscall.Signal // see EndedBy
 	output
 	session
 }
 
 // output is what was not printed yet.
 type output struct {
-	collects  bool             // JSON documents, of several projects
-	collected []jsontext.Value // instead of printing them
+	// collecting is true while [Several.Run] runs a command with --json for several projects:
+	// their documents are added to collected, not printed. The document that ends the command,
+	// a result or a failure, contains them.
+	collecting bool
+	collected  []jsontext.Value
 
-	warning sync.Mutex // guards held: several requests may warn at once
-	held    []string   // warnings that would have damaged a view
+	heldMutex sync.Mutex // guards held: several requests may warn at once
+	held      []string   // warnings to print after the view that is on the terminal
 }
 
 // session is what is known of the workspace and the hub in use.
 type session struct {
 	logins *identity.Logins
 	id     *identity.Identity
-	hub    *string // origin of the workspace's hub, once it was read
+	hub    *string // origin of the workspace's hub; nil: not read yet, "": it has none
 
-	env, envOrigin string // the environment in use, and the origin of its hub; "": none
+	env environment // readEnv sets its name, useOrigin its hub
 
-	expiring       atomic.Pointer[expiring]
-	owned          bool   // root was warned that another user owns the workspace
-	warned, agreed string // the origins of other hubs that were warned of, or agreed to
+	expiring atomic.Pointer[expiring] // nil: no token that was used expires soon
+
+	warnedOfOwner bool   // root was warned that another user owns the workspace
+	warnedHub     string // the last hub that was warned of, because it is not the workspace's
+	agreedHub     string // the last hub that a person agreed to although it is not the workspace's
 }
 
 // New returns the App of one command line.
 func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
 	a := &App{
-		Streams: streams, LookupEnv: lookupEnv, ended: func() syscall.Signal { return 0 },
+		Streams:   streams,
+		LookupEnv: lookupEnv,
+		ended:     func() syscall.Signal { return 0 },
 	}
 	ui := &prompts.Terminal{
-		In: streams.In, Out: streams.Out, Err: streams.Err, Size: streams.Size,
+		In:      streams.In,
+		Out:     streams.Out,
+		Err:     streams.Err,
+		Size:    streams.Size,
 		IsPlain: a.Getenv("TERM") == "dumb" || a.Getenv("ACCESSIBLE") == "1",
-		Say:     func(line string) { a.Diagnose("%s", line) }, Status: a.StatusLine,
+		Say:     func(line string) { a.Diagnose("%s", line) },
+		Status:  a.StatusLine,
 	}
-	a.UI, a.Streams.Out, a.Streams.Err = ui, ui.Above(streams.Out), ui.Above(streams.Err)
+	a.UI = ui
+	a.Streams.Out = ui.Above(streams.Out)
+	a.Streams.Err = ui.Above(streams.Err)
 	return a
 }
 
@@ -97,10 +110,11 @@ func (a *App) Getenv(name string) string {
 // set no person is present, even if stdin is a terminal.
 func (a *App) Strict() bool {
 	ci := strings.ToLower(a.Getenv("CI"))
-	return a.JSON || a.NoInput || !a.Streams.Interactive() || ci != "" && ci != "0" && ci != "false"
+	inCI := ci != "" && ci != "0" && ci != "false"
+	return a.JSON || a.NoInput || !a.Streams.Interactive() || inCI
 }
 
-// EndedBy returns the signal that ended the command, 0 for none.
+// EndedBy returns the signal that ended the command, 0 for none so far.
 func (a *App) EndedBy() syscall.Signal { return a.ended() }
 
 // watched reports that a person watches stderr.

@@ -45,11 +45,13 @@ type Action struct {
 
 // Call connects to the hub, does the action, and prints its result, unless that is nil.
 func (a *App) Call(ctx context.Context, act Action, do func(hub *identity.Hub) (Result, error)) error {
-	connect := func() (*identity.Hub, error) { return a.ConnectTo(ctx, act.Writes) }
+	var hub *identity.Hub
+	var err error
 	if act.Anyone {
-		connect = a.ConnectAnyway
+		hub, err = a.ConnectAnyway()
+	} else {
+		hub, err = a.ConnectTo(ctx, act.Writes)
 	}
-	hub, err := connect()
 	if err != nil {
 		return act.fail(nil, err)
 	}
@@ -70,10 +72,9 @@ func (a *App) Call(ctx context.Context, act Action, do func(hub *identity.Hub) (
 func (act *Action) fail(hub *identity.Hub, err error) error {
 	f := Explain(hub, err).At(act.Stage)
 	f.Local, f.Project = act.Local, act.Project
-	if f.Action == "" {
-		f.Action = act.Doing
-	}
-	if (f.Code == wire.CodeNotFound || f.Code == wire.CodeLastAdmin) && f.Recipe == nil && act.Next.Program != "" {
+	f.Action = cmp.Or(f.Action, act.Doing)
+	nextHelps := f.Code == wire.CodeNotFound || f.Code == wire.CodeLastAdmin
+	if nextHelps && f.Recipe == nil && act.Next.Program != "" {
 		f = f.WithRecipe(OrRestore(err, act.Project, act.Next))
 	}
 	return f

@@ -31,7 +31,7 @@ func (a *App) Identity() (*identity.Identity, error) {
 		return nil, err
 	}
 	a.id, err = a.resolve(identity.Options{
-		Token: a.Token.Value, Origin: a.Origin.Value, EnvFile: a.envOrigin, Workspace: hub, LookupEnv: a.LookupEnv,
+		Token: a.Token.Value, Origin: a.Origin.Value, EnvFile: a.env.origin, Workspace: hub, LookupEnv: a.LookupEnv,
 	})
 	return a.id, err
 }
@@ -41,7 +41,8 @@ func (a *App) Identity() (*identity.Identity, error) {
 // without a home, there is no login.
 func (a *App) resolve(o identity.Options) (_ *identity.Identity, err error) {
 	o.Logins = &identity.Logins{}
-	if _, noDir := a.configDir(); noDir == nil && !o.TokenGiven() {
+	_, noDir := a.configDir()
+	if noDir == nil && !o.TokenGiven() {
 		if o.Logins, err = a.Logins(); err != nil {
 			return nil, err
 		}
@@ -116,8 +117,8 @@ func (a *App) StatusLine() string {
 	case id.Token == "":
 		line += ", not logged in"
 	}
-	if a.env != "" {
-		line = a.env + ": " + line
+	if a.env.name != "" {
+		line = a.env.name + ": " + line
 	}
 	return a.MarkHub(line)
 }
@@ -148,7 +149,7 @@ func (a *App) ConnectTo(ctx context.Context, writes bool) (*identity.Hub, error)
 
 // confirmHub asks a person whether to use a hub that is not the workspace's.
 func (a *App) confirmHub(ctx context.Context, id *identity.Identity) error {
-	if !id.UsesOtherHub() || a.Strict() || id.Origin == a.agreed {
+	if !id.UsesOtherHub() || a.Strict() || id.Origin == a.agreedHub {
 		return nil
 	}
 	err := Agreed(a.UI.Confirm(ctx, prompts.YesNo{
@@ -160,7 +161,7 @@ func (a *App) confirmHub(ctx context.Context, id *identity.Identity) error {
 		Yes: "Use it", No: "Change nothing",
 	}))
 	if err == nil {
-		a.agreed = id.Origin
+		a.agreedHub = id.Origin
 	}
 	return err
 }
@@ -172,8 +173,10 @@ func (a *App) ConnectAnyway() (*identity.Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	if id.UsesOtherHub() && id.Origin != a.warned && id.Origin != a.agreed && a.Command != "" {
-		a.warned = id.Origin
+	knows := id.Origin == a.warnedHub || id.Origin == a.agreedHub
+	isHome := a.Command == ""
+	if id.UsesOtherHub() && !knows && !isHome {
+		a.warnedHub = id.Origin
 		a.Warn(fmt.Sprintf("%s (%s) is not the hub of this workspace, which is %s",
 			id.Origin, id.OriginSource.Phrase(), id.Workspace))
 	}
@@ -202,7 +205,7 @@ func (a *App) Reach(id *identity.Identity) (*identity.Hub, error) {
 		AllowHTTP: a.Getenv("TOOL_ALLOW_HTTP") == "1",
 		TokenExpires: func(end time.Time) {
 			if ExpiresSoon(&end) && time.Until(end) > 0 {
-				a.expiring.Store(&expiring{id, end})
+				a.expiring.Store(&expiring{id: id, end: end})
 			}
 		},
 	}
@@ -256,21 +259,22 @@ func (a *App) roots() (*x509.CertPool, error) {
 // RecordHub records the hub of a command that went through as the workspace's, if that has
 // none, and returns notes about it. That of an environment is the environment's alone.
 func (a *App) RecordHub(local *workspace.Project, origin string) []string {
-	if hub, err := a.WorkspaceHub(); err != nil || hub != "" || a.envOrigin != "" {
+	hub, err := a.WorkspaceHub()
+	if err != nil || hub != "" || a.env.origin != "" {
 		return nil
 	}
 	written, err := local.Workspace.FillHub(origin)
-	a.hub = nil
-	switch {
-	case err != nil: // a pipeline may run from files that it cannot write
+	a.hub = nil     // it is read again
+	if err != nil { // only a note: a pipeline may run from files that it cannot write
 		return []string{"the hub could not be recorded: " + err.Error()}
-	case written:
+	}
+	if written {
 		return []string{fmt.Sprintf("the hub was recorded in %s as this workspace's", workspace.HubFile)}
 	}
 	return nil
 }
 
-// expiring is a token that was used and expires soon.
+// expiring is the identity with a token that was used and expires soon, at end.
 type expiring struct {
 	id  *identity.Identity
 	end time.Time
@@ -290,7 +294,7 @@ func (a *App) warnOfExpiry() {
 		return
 	}
 	id := soon.id
-	line := fmt.Sprintf("create another one at %s/tokens, or for a bot with tool bot token", id.Origin)
+	advice := fmt.Sprintf("create another one at %s/tokens, or for a bot with tool bot token", id.Origin)
 	if id.TokenSource == identity.FromLogin {
 		logins, err := a.Logins()
 		if err != nil {
@@ -299,10 +303,10 @@ func (a *App) warnOfExpiry() {
 		if login, _ := logins.Find(id.Origin); login.Token != id.Token {
 			return // it was forgotten or replaced
 		}
-		line = "to get another one: " + a.CommandText(cmdline.Tool("login").Flag("--origin", id.Origin))
+		advice = "to get another one: " + a.CommandText(cmdline.Tool("login").Flag("--origin", id.Origin))
 	}
 	if state.Due(string(a.State()), pat.ID(id.Token), 24*time.Hour) {
-		a.Warn(fmt.Sprintf("the token of %s expires on %s; %s", id.TokenPlace(), endText(soon.end), line))
+		a.Warn(fmt.Sprintf("the token of %s expires on %s; %s", id.TokenPlace(), endText(soon.end), advice))
 	}
 }
 
@@ -312,10 +316,10 @@ func (a *App) warnOfExpiry() {
 func (a *App) OpenPage(ctx context.Context, hub *identity.Hub, address string) error {
 	out := a.Printer()
 	out.Line("The page is %s", address)
-	link, once := address, false
+	link, signsIn := address, false // without a link that signs in, the page itself is opened
 	if page, err := url.Parse(address); err == nil && hub.Identity.Token != "" {
-		if created, err := hub.CreateLink(ctx, page.Path); err == nil { // else the page itself does
-			link, once = created.URL, true
+		if created, err := hub.CreateLink(ctx, page.Path); err == nil {
+			link, signsIn = created.URL, true
 		}
 	}
 	opened, err := term.OpenBrowser(a.Getenv, hub.Origin(), link)
@@ -328,7 +332,7 @@ func (a *App) OpenPage(ctx context.Context, hub *identity.Hub, address string) e
 	case err != nil:
 		return Explain(hub, err)
 	}
-	if once {
+	if signsIn {
 		out.Line("This link signs you in, once and within a minute:")
 		out.Line("  %s", link)
 	}

@@ -15,7 +15,7 @@ import (
 // Description is an API description of a local project, with the files to which it refers.
 type Description struct {
 	Text  []byte
-	Files []string // that it was made of, relative to the workspace, with /, the source first
+	Files []string // the files that it was made of, relative to the workspace, with /, the source first
 	Notes []string // about references that lead nowhere
 }
 
@@ -29,11 +29,13 @@ func ReadDescription(schema *workspace.Schema) (Description, error) {
 		return Description{}, failure.New(failure.CodeInvalidFile, "%w", err)
 	}
 	if i := pat.Index(s.Document); i >= 0 {
-		return Description{}, failure.New(failure.CodeTokenInFile, "the API description %s contains an access token (%s…)", schema.File, pat.Shown(string(s.Document[i:i+pat.Length]))).
+		token := string(s.Document[i : i+pat.Length])
+		return Description{}, failure.New(failure.CodeTokenInFile,
+			"the API description %s contains an access token (%s…)", schema.File, pat.Shown(token)).
 			WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 	}
 	d := Description{Text: s.Document, Files: s.Files}
-	if d.Files[0] != schema.File { // which is a link
+	if d.Files[0] != schema.File { // schema.File is a link to it
 		d.Files = append([]string{schema.File}, d.Files...)
 	}
 	if len(s.Problems) == 0 {

@@ -62,24 +62,25 @@ var errAllRead = errors.New("all files were read")
 func HubTexts(
 	ctx context.Context, hub *identity.Hub, r ref.Ref, set *wire.BaseFiles, wanted []string, report Report,
 ) (map[string]string, error) {
-	missing := make(map[string]bool, len(wanted))
+	isWanted := make(map[string]bool, len(wanted))
 	for _, path := range wanted {
-		missing[path] = true
+		isWanted[path] = true
 	}
-	if len(missing) == 0 {
+	if len(isWanted) == 0 {
 		return nil, nil
 	}
 	var texts FileTexts
-	so := tui.Progress{Phase: Downloading, TotalFiles: len(missing)}
+	progress := tui.Progress{Phase: Downloading, TotalFiles: len(isWanted)}
 	err := hub.DownloadBaseFiles(ctx, r, set, func(e tree.Entry, content io.Reader) error {
-		if missing[e.Path] {
+		if isWanted[e.Path] {
 			if err := texts.Add(e, content); err != nil {
 				return err
 			}
-			if so.Files++; report != nil {
-				report(so)
+			progress.Files++
+			if report != nil {
+				report(progress)
 			}
-			if so.Files == len(missing) {
+			if progress.Files == len(isWanted) {
 				return errAllRead
 			}
 		}
@@ -130,8 +131,11 @@ func (a *App) ConfirmFiles(ctx context.Context, q FilesQuestion) (yes bool, err 
 		Question: func() prompts.Question { return question },
 		Take:     func(taken string) { answer = taken },
 	})
-	if err != nil || answer != "show" {
-		return err == nil && answer == "yes", err
+	if err != nil {
+		return false, err
+	}
+	if answer != "show" {
+		return answer == "yes", nil
 	}
 	difference, err := q.Show(ctx)
 	if err != nil {

@@ -24,8 +24,8 @@ func (a *App) Workspace() (*workspace.Workspace, error) {
 	if err != nil {
 		return nil, failure.At(StageRead, err)
 	}
-	if uid := ws.OtherOwner(); uid != "" && uid != a.Getenv("SUDO_UID") && !a.owned {
-		a.owned = true
+	if uid := ws.OtherOwner(); uid != "" && uid != a.Getenv("SUDO_UID") && !a.warnedOfOwner {
+		a.warnedOfOwner = true
 		a.Warn(fmt.Sprintf("%s belongs to another user (id %s), whose files decide what tool does as root: "+
 			"run it as that user", ws.Dir, uid))
 	}
@@ -61,7 +61,8 @@ func (a *App) Local(
 			return nil, err
 		}
 	}
-	if name = names[0]; len(names) > 1 {
+	name = names[0]
+	if len(names) > 1 {
 		if a.Strict() {
 			return nil, cmdline.Usagef("there are several local projects: %s", strings.Join(names, ", ")).
 				Try(line(names[0]))
@@ -91,21 +92,23 @@ func localNames(ws *workspace.Workspace) ([]string, error) {
 	return names, failure.At(StageRead, err)
 }
 
-// project returns a local project in the environment in use, whose hub is used then. It returns
-// nil, and the environments that it has, if that is none of them.
+// project returns a local project in the environment in use, and makes the environment's hub the
+// one in use. If the project does not have that environment, project returns nil and those that
+// it has.
 func (a *App) project(ws *workspace.Workspace, name string) (p *workspace.Project, environments []string, err error) {
-	if p, err = ws.Project(name); err == nil && a.env != "" {
-		environments, err = p.Environments()
-	}
-	switch {
-	case err != nil:
+	if p, err = ws.Project(name); err != nil {
 		return nil, nil, failure.At(StageRead, err)
-	case a.env == "":
+	}
+	if !a.InEnvironment() {
 		return p, nil, nil
-	case !slices.Contains(environments, a.env):
+	}
+	if environments, err = p.Environments(); err != nil {
+		return nil, nil, failure.At(StageRead, err)
+	}
+	if !slices.Contains(environments, a.env.name) {
 		return nil, environments, nil
 	}
-	p = p.In(a.env)
+	p = p.In(a.env.name)
 	origin, err := p.Origin()
 	if err != nil {
 		return nil, nil, failure.At(StageRead, err)
@@ -134,17 +137,18 @@ func (a *App) Locals(ctx context.Context, name string) ([]*workspace.Project, er
 	var all []*workspace.Project
 	var known []string
 	for _, name := range names {
-		former := a.envOrigin
-		p, environments, err := a.project(ws, name)
+		former := a.env.origin
+		p, environments, err := a.project(ws, name) // sets a.env.origin
 		if err != nil {
 			return nil, err
 		}
-		if known = append(known, environments...); p == nil {
+		known = append(known, environments...)
+		if p == nil { // it does not have this environment
 			continue
 		}
-		if len(all) > 0 && a.envOrigin != former {
+		if len(all) > 0 && a.env.origin != former {
 			return nil, cmdline.Usagef("the environment %s is on different hubs for %s and %s: name one project",
-				a.env, all[0].Name, p.Name).Try(a.Itself(p.Name))
+				a.env.name, all[0].Name, p.Name).Try(a.Itself(p.Name))
 		}
 		all = append(all, p)
 	}

@@ -41,27 +41,38 @@ func CheckManifest(local *workspace.Project, bundle *basefiles.Selection, files 
 	if err != nil {
 		return nil, err
 	}
-	named, err := stackmanifest.Parse(text)
-	_, hasModule := entries[named.Module]
-	_, hasSchema := entries[named.Schema]
-	switch {
-	case err != nil:
-	case named.Module != "" && !hasModule:
-		err = fmt.Errorf("preview.module names %s, which is not in the bundle", named.Module)
-	case named.Schema != "" && !hasSchema:
-		err = fmt.Errorf("settings.schema names %s, which is not in the bundle", named.Schema)
-	case named.Schema != "":
-		if schema, err = read(named.Schema); err != nil {
-			break
-		}
-		if syntax := wire.CheckSyntax(schema); syntax != nil {
-			err = fmt.Errorf("settings.schema names %s, which is not JSON: %w", named.Schema, syntax)
-		}
-	}
+	schema, err = readNamed(text, entries, read)
 	if err != nil {
 		at := workspace.Position{File: ".tool/" + local.Name + "/stack.json"}
 		return nil, failure.New(failure.CodeInvalidFile, "%w", &workspace.Blamed{At: at, Err: err}).
 			WithHint("preview.module must be a .ts or .js file in .tool/%s, and settings.schema a JSON file there", local.Name)
+	}
+	return schema, nil
+}
+
+// readNamed checks what stack.json, whose content is text, names among the files of a bundle, and
+// returns the schema, nil for none.
+func readNamed(
+	text []byte, entries map[string]tree.Entry, read func(path string) ([]byte, error),
+) (schema []byte, err error) {
+	named, err := stackmanifest.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := entries[named.Module]; named.Module != "" && !ok {
+		return nil, fmt.Errorf("preview.module names %s, which is not in the bundle", named.Module)
+	}
+	if named.Schema == "" {
+		return nil, nil
+	}
+	if _, ok := entries[named.Schema]; !ok {
+		return nil, fmt.Errorf("settings.schema names %s, which is not in the bundle", named.Schema)
+	}
+	if schema, err = read(named.Schema); err != nil {
+		return nil, err
+	}
+	if err := wire.CheckSyntax(schema); err != nil {
+		return nil, fmt.Errorf("settings.schema names %s, which is not JSON: %w", named.Schema, err)
 	}
 	return schema, nil
 }

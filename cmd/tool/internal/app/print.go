@@ -13,7 +13,7 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// What a text of a hub takes at most, in columns. A hub of ours allows less.
+// A longer text of a hub is shortened to these numbers of columns. Hubs usually allow less.
 const (
 	maxCell  = 200
 	maxField = 2000
@@ -22,14 +22,15 @@ const (
 
 // Printer writes lines of text, escaped and without tokens.
 type Printer struct {
-	w     io.Writer
-	typed func(cmdline.Line) string
+	w           io.Writer
+	commandText func(cmdline.Line) string // [App.CommandText]
+
 	links bool // addresses are shown as hyperlinks
 	log   bool // the lines go to the log of a pipeline, probably
 
-	env, origin string // of the result that is written
+	env, origin string // of the result that is written; "": it names none
 
-	err error
+	err error // the first of writing; nothing is written after it
 }
 
 // Printer returns the printer of text on stdout.
@@ -41,11 +42,11 @@ func (a *App) Printer() *Printer {
 
 // PrinterTo returns a printer of text on w.
 func (a *App) PrinterTo(w io.Writer) *Printer {
-	return &Printer{w: w, typed: a.CommandText, log: a.Strict()}
+	return &Printer{w: w, commandText: a.CommandText, log: a.Strict()}
 }
 
 // Command returns a command line as it is to be typed where this command was.
-func (p *Printer) Command(l cmdline.Line) string { return p.typed(l) }
+func (p *Printer) Command(l cmdline.Line) string { return p.commandText(l) }
 
 // Err returns why something could not be written.
 func (p *Printer) Err() error { return p.err }
@@ -166,9 +167,9 @@ func (a *App) Diagnose(format string, args ...any) {
 // Warn writes a warning: after the view that is on the terminal, if there is one. Several
 // requests may call it at once.
 func (a *App) Warn(text string) {
-	a.warning.Lock()
+	a.heldMutex.Lock()
 	a.held = append(a.held, text)
-	a.warning.Unlock()
+	a.heldMutex.Unlock()
 	a.releaseWarnings()
 }
 
@@ -177,10 +178,10 @@ func (a *App) releaseWarnings() {
 	if a.UI.Drawing() {
 		return
 	}
-	a.warning.Lock()
+	a.heldMutex.Lock()
 	held := a.held
 	a.held = nil
-	a.warning.Unlock()
+	a.heldMutex.Unlock()
 	for _, text := range held {
 		a.Diagnose("warning: %s", text)
 	}

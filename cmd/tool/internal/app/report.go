@@ -14,34 +14,17 @@ import (
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
-	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
 
 // failed is the result of a command that failed.
 type failed struct {
-	ProjectName string            `json:"projectName"`
-	Reason      string            `json:"reason"`
-	Stage       string            `json:"stage"`
-	Code        wire.Code         `json:"code"`
-	Hint        string            `json:"hint,omitzero"`
-	Recipe      []string          `json:"recipe,omitzero"`
-	Status      int               `json:"status,omitzero"`
-	RequestID   string            `json:"requestId,omitzero"`
-	Errors      []wire.FieldError `json:"errors,omitzero"`
-	Project     ref.Ref           `json:"project,omitzero"`
-	Origin      string            `json:"origin,omitzero"`
-	Current     *wire.Edit        `json:"current,omitzero"`
-	Config      *flat.Difference  `json:"config,omitzero"`
-	Findings    []failure.Finding `json:"findings,omitzero"`
-	Edits       []failure.Edit    `json:"edits,omitzero"`
-	Conflicts   flat.Conflicts    `json:"conflicts,omitzero"`
-	failure.Effects
-	Results []jsontext.Value `json:"results,omitzero"` // of several projects, in the failure that ends the command
+	failure.Document `json:",inline"`
+
+	// Results are the documents of several projects, in the failure that ends the command.
+	Results []jsontext.Value `json:"results,omitzero"`
 }
 
 // ReportFailure prints a failure: as JSON on stdout, or as text on stderr.
@@ -55,38 +38,48 @@ func (a *App) reportInterrupt(err error) {
 		f.Reason = errors.New("interrupted")
 	}
 	if f.Hint == "" {
-		done := f.Effects.Texts()
+		effects := f.Effects.Texts()
 		if hubclient.Unsettled(err) {
-			done = append(done, "what was being sent may have been applied")
+			effects = append(effects, "what was being sent may have been applied")
 		}
-		f.Hint = cmp.Or(strings.Join(done, ", "), "nothing was changed")
+		f.Hint = cmp.Or(strings.Join(effects, ", "), "nothing was changed")
 	}
 	a.report(f)
 }
 
-// Stage is that of a failure which names none: the command.
+// Stage returns the stage of a failure that names none: the last word of the command.
 func (a *App) Stage() string { return a.Command[strings.LastIndexByte(a.Command, ' ')+1:] }
 
+// report prints a failure. A result that could not be written to stdout is reported as text
+// even with --json, because stdout is where the document would go.
 func (a *App) report(f failure.Failure) {
 	f = f.At(a.Stage())
 	f.Action = cmp.Or(f.Action, a.Command)
 	a.annotate(f)
 	recipe := a.CommandTexts(f.Recipe)
-	if _, unprinted := errors.AsType[*printError](f); a.JSON && !unprinted {
-		v := failed{
-			ProjectName: f.Local, Reason: f.Error(), Stage: f.Stage, Code: f.Code, Hint: f.Hint, Recipe: recipe,
-			Status: f.Status, RequestID: f.RequestID, Errors: f.Fields, Project: f.Project, Origin: f.Origin,
-			Current: f.Current, Config: f.Config, Findings: f.Findings, Edits: f.Edits, Conflicts: f.Conflicts,
-			Effects: f.Effects,
+	_, stdoutFailed := errors.AsType[*printError](f)
+	if a.JSON && !stdoutFailed {
+		document := failed{Document: f.Document(recipe)}
+		if !a.collecting { // it ends the command
+			document.Results = a.collected
 		}
-		if !a.collects {
-			v.Results = a.collected
-		}
-		_ = a.writeJSON("failed", v, pat.Redact)
+		_ = a.writeJSON("failed", document, pat.Redact)
 		return
 	}
 	a.Diagnose("error: %s: %s (stage %s)", f.Action, tui.Shorten(f.Error(), maxField), f.Stage)
-	var lines []string
+	for _, line := range detailLines(f) {
+		a.Diagnose("%s", line)
+	}
+	for _, line := range recipe {
+		a.PrinterTo(a.Streams.Err).Whole("  try: " + line)
+	}
+	if f.RequestID != "" {
+		a.Diagnose("  request: %s", f.RequestID)
+	}
+}
+
+// detailLines returns what a person reads between the reason of a failure and its recipe.
+func detailLines(f failure.Failure) (lines []string) {
 	for _, field := range f.Fields {
 		lines = append(lines, "- "+strings.TrimPrefix(field.Pointer+": "+field.Detail, ": "))
 	}
@@ -109,15 +102,7 @@ func (a *App) report(f failure.Failure) {
 	if f.Hint != "" {
 		lines = append(lines, "  hint: "+f.Hint)
 	}
-	for _, line := range lines {
-		a.Diagnose("%s", line)
-	}
-	for _, line := range recipe {
-		a.PrinterTo(a.Streams.Err).Whole("  try: " + line)
-	}
-	if f.RequestID != "" {
-		a.Diagnose("  request: %s", f.RequestID)
-	}
+	return lines
 }
 
 // maxKeys bounds how many keys of an edit are named.
@@ -129,9 +114,16 @@ func keysText(e failure.Edit) string {
 		return fmt.Sprintf("%d added, %d changed, %d removed", e.Added, e.ConfigEntry.Changed, e.Removed)
 	}
 	var named []string
-	for i, keys := range [][]string{e.Keys.Added, e.Keys.Changed, e.Keys.Removed} {
-		for _, key := range keys {
-			named = append(named, string("+~-"[i])+" "+tui.Shorten(key, maxValue))
+	for _, change := range []struct {
+		sign string
+		keys []string
+	}{
+		{"+", e.Keys.Added},
+		{"~", e.Keys.Changed},
+		{"-", e.Keys.Removed},
+	} {
+		for _, key := range change.keys {
+			named = append(named, change.sign+" "+tui.Shorten(key, maxValue))
 		}
 	}
 	return cmdline.Shortlist(named, maxKeys)
@@ -173,7 +165,8 @@ func (a *App) annotate(f failure.Failure) {
 	}
 }
 
-// inCheckout returns a path of the workspace as it is called in the repository.
+// inCheckout returns a path of the workspace relative to the repository that GitHub Actions
+// has checked out, or path itself outside of that.
 func (a *App) inCheckout(path string) string {
 	root := a.Getenv("GITHUB_WORKSPACE")
 	if ws, err := a.Workspace(); err == nil && root != "" {
@@ -185,24 +178,34 @@ func (a *App) inCheckout(path string) string {
 }
 
 // CommandText returns a command line as it is to be typed where this command was, so that
-// it acts on the same workspace, environment and hub. The hub's address is named where the
-// command line or the environment names it: both can be others when a line is typed. What is
-// no origin may have a password in it.
+// it acts on the same workspace, environment and hub. The line names the hub if --origin or
+// the variable did, because a line may be typed in a shell that does not have the variable.
 func (a *App) CommandText(l cmdline.Line) string {
 	l = l.In(a.Dir)
-	inEnv := a.env != "" && a.lineTakes(l, &a.Env)
-	if inEnv && !l.Has("--env") {
-		l = l.Flag("--env", a.env)
+	namesEnv := a.env.name != "" && a.lineTakes(l, &a.Env)
+	if namesEnv && !l.Has("--env") {
+		l = l.Flag("--env", a.env.name)
 	}
-	origin := cmp.Or(a.Origin.String(), strings.TrimSpace(a.Getenv(identity.OriginVariable)))
-	if _, err := hubclient.ParseOrigin(origin); err != nil {
-		origin = ""
+	if namesEnv && a.env.origin != "" { // --env already leads to this hub
+		return l.String()
 	}
-	origin = cmp.Or(a.envOrigin, origin)
-	if origin != "" && !(inEnv && a.envOrigin != "") && a.lineTakes(l, &a.Origin) && !l.Has("--origin") {
+	// The environment's hub comes before the variable's, as in [identity.Resolve]. If --origin
+	// was given too, useOrigin has refused any other hub.
+	origin := cmp.Or(a.env.origin, a.givenOrigin())
+	if origin != "" && a.lineTakes(l, &a.Origin) && !l.Has("--origin") {
 		l = l.Flag("--origin", origin)
 	}
 	return l.String()
+}
+
+// givenOrigin returns the origin from --origin, else from the variable, as printed in suggested
+// commands. A value that does not parse is left out: it may contain a password.
+func (a *App) givenOrigin() string {
+	origin := cmp.Or(a.Origin.String(), strings.TrimSpace(a.Getenv(identity.OriginVariable)))
+	if _, err := hubclient.ParseOrigin(origin); err != nil {
+		return ""
+	}
+	return origin
 }
 
 // CommandTexts returns command lines as CommandText does.

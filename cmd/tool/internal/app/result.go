@@ -55,15 +55,16 @@ func (n *Noted) Note(format string, args ...any) {
 // Show prints a result: as JSON, or as text with its notes below.
 func (a *App) Show(r Result) error {
 	a.releaseWarnings()
-	effect, redact := "", pat.Redact
+	effect := ""
 	if r, ok := r.(interface{ Effect() string }); ok {
 		effect = r.Effect()
 	}
-	_, secret := r.(interface{ secret() })
-	if secret {
-		redact = func(document string) string { return document }
-	}
+	_, hasToken := r.(interface{ secret() })
 	if a.JSON {
+		redact := pat.Redact
+		if hasToken {
+			redact = func(document string) string { return document }
+		}
 		return unprinted(effect, a.writeJSON(r.Kind(), r, redact))
 	}
 	p := a.Printer()
@@ -71,12 +72,14 @@ func (a *App) Show(r Result) error {
 		p.env, p.origin = r.where()
 	}
 	r.Text(p)
-	if r, ok := r.(interface{ notes() []string }); ok && secret {
-		for _, note := range r.notes() {
-			a.Diagnose("note: %s", note)
+	if r, ok := r.(interface{ notes() []string }); ok {
+		if hasToken { // it is alone on stdout
+			for _, note := range r.notes() {
+				a.Diagnose("note: %s", note)
+			}
+		} else {
+			p.Notes(r.notes())
 		}
-	} else if ok {
-		p.Notes(r.notes())
 	}
 	return unprinted(effect, p.err)
 }
@@ -100,7 +103,7 @@ func (a *App) writeJSON(kind string, v any, redact func(string) string) error {
 		return err
 	}
 	text := escape.JSON(redact(string(document)))
-	if a.collects {
+	if a.collecting {
 		a.collected = append(a.collected, jsontext.Value(text))
 		return nil
 	}
@@ -108,14 +111,14 @@ func (a *App) writeJSON(kind string, v any, redact func(string) string) error {
 	return err
 }
 
-// printError is a result that could not be written to stdout, which is where a failure
-// in JSON would go too.
+// printError says that a result could not be written to stdout, where a failure in JSON
+// would go too.
 type printError struct{ error }
 
 func (e *printError) Unwrap() error { return e.error }
 
-// unprinted returns that a result could not be written, nil for nil. effect says what was
-// done, "" for nothing.
+// unprinted returns err, why a result could not be written, as a printError; nil for nil. effect
+// says what the command had already done, "" for nothing.
 func unprinted(effect string, err error) error {
 	if err == nil {
 		return nil

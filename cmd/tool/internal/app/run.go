@@ -92,11 +92,11 @@ func setGC() {
 	runtime.AddCleanup(new([32]byte), func(struct{}) { debug.SetMemoryLimit(memoryLimit) }, struct{}{})
 }
 
-// checked escapes what cobra writes, such as help and completions, and remembers
-// that it could not be written.
+// checked escapes what cobra writes, such as help and completions. Cobra ignores errors of
+// writing; checked keeps the first.
 type checked struct {
 	w   io.Writer
-	err error
+	err error // nil: all was written
 }
 
 func (c *checked) Write(p []byte) (int, error) {
@@ -142,7 +142,10 @@ func (a *App) Run(f func(ctx context.Context, args []string) error) func(*cobra.
 		ctx, a.ended = handleSignals()
 		err := a.Settle(f(ctx, args))
 		a.warnOfExpiry()
-		if _, usage := errors.AsType[*cmdline.UsageError](err); err == nil || usage {
+		if err == nil {
+			return nil
+		}
+		if _, isUsage := errors.AsType[*cmdline.UsageError](err); isUsage {
 			return err
 		}
 		return &runError{err}
@@ -162,7 +165,7 @@ func handleSignals() (ctx context.Context, ended func() syscall.Signal) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as nohup has it
+		if !signal.Ignored(s) { // nohup ignores SIGHUP
 			signal.Notify(signals, s)
 		}
 	}
@@ -196,29 +199,35 @@ func (a *App) Settle(err error) error {
 // exit reports what is left to report and returns the exit code.
 func (a *App) exit(err error) int {
 	a.releaseWarnings()
-	_, understood := errors.AsType[*runError](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitDone
-	case errors.Is(err, ErrDiffers):
+	}
+	if errors.Is(err, ErrDiffers) {
 		return exitDiffers
-	case !understood:
+	}
+	if _, understood := errors.AsType[*runError](err); !understood {
 		for _, line := range cmdline.UsageLines(err, strings.TrimSpace("tool "+a.Command), a.CommandText) {
 			a.Diagnose("%s", line)
 		}
 		return exitUsage
 	}
-	hungUp := a.Streams.HungUp() && !signal.Ignored(syscall.SIGHUP) // whose signal may come later
-	if !IsInterrupted(err) && a.ended() == 0 && !hungUp {
+	// A terminal that is gone ends the command even before SIGHUP arrives, unless nohup ignores it.
+	hungUp := a.Streams.HungUp() && !signal.Ignored(syscall.SIGHUP)
+	interrupted := IsInterrupted(err) || a.EndedBy() != 0 || hungUp
+	if !interrupted {
 		a.ReportFailure(err)
 		return exitFailed
 	}
 	a.reportInterrupt(err)
-	switch ended := a.ended(); {
-	case ended == syscall.SIGTERM:
+	switch a.EndedBy() {
+	case syscall.SIGTERM:
 		return exitTerminated
-	case ended == syscall.SIGHUP, ended == 0 && a.Streams.HungUp(): // the end of the input came first
+	case syscall.SIGHUP:
 		return exitHangup
+	case 0: // no signal yet
+		if a.Streams.HungUp() {
+			return exitHangup
+		}
 	}
 	return exitInterrupted
 }

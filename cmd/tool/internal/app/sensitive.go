@@ -22,8 +22,8 @@ const SeeToolignore = ": .toolignore says what is not pushed"
 
 // Sensitive lists files that are perhaps not meant to leave this machine.
 type Sensitive struct {
-	Secrets []string // that hold secrets by their names, relative to the workspace
-	Ignored []string // that git ignores
+	Secrets []string // files that hold secrets by their names, relative to the workspace
+	Ignored []string // files that git ignores
 	Unknown error    // why it is not known which files git ignores
 }
 
@@ -38,7 +38,8 @@ func (s Sensitive) And(other Sensitive) Sensitive {
 	if s.Unknown == nil {
 		s.Unknown = other.Unknown
 	}
-	s.Secrets, s.Ignored = union(s.Secrets, other.Secrets), union(s.Ignored, other.Ignored)
+	s.Secrets = union(s.Secrets, other.Secrets)
+	s.Ignored = union(s.Ignored, other.Ignored)
 	return s
 }
 
@@ -55,8 +56,9 @@ func AllowSecrets(c *cobra.Command, allowed *[]string) {
 // NotAllowed returns the paths that --allow-secrets does not name.
 func NotAllowed(paths, allowed []string) []string {
 	return slices.DeleteFunc(paths, func(name string) bool {
-		is := func(typed string) bool { return path.Clean(filepath.ToSlash(typed)) == name }
-		return slices.ContainsFunc(allowed, is)
+		return slices.ContainsFunc(allowed, func(typed string) bool {
+			return path.Clean(filepath.ToSlash(typed)) == name
+		})
 	})
 }
 
@@ -92,8 +94,8 @@ func (s Sensitive) Note(one, many, advice string) string {
 	case len(s.Ignored) == 0:
 		return ""
 	}
-	some := strings.Join(s.Ignored[:min(3, len(s.Ignored))], ", ")
-	return fmt.Sprintf("git ignores %s, such as %s%s", Count(len(s.Ignored), one, many), some, advice)
+	examples := strings.Join(s.Ignored[:min(3, len(s.Ignored))], ", ")
+	return fmt.Sprintf("git ignores %s, such as %s%s", Count(len(s.Ignored), one, many), examples, advice)
 }
 
 // IgnoredConsent names the question whether files that git ignores are pushed to a project.

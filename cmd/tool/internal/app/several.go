@@ -42,7 +42,7 @@ func (s *Several) Named(args []string) bool { return s.all || len(args) > 0 }
 func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name string) error) error {
 	names := args
 	if s.all || len(names) > 1 {
-		ws, err := a.Workspace() // which all have in common
+		ws, err := a.Workspace() // without one, the command fails once, not for each project
 		if err == nil && s.all {
 			names, err = localNames(ws)
 		}
@@ -53,30 +53,16 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 	if len(names) <= 1 {
 		return run(strings.Join(names, ""))
 	}
-	a.collects = a.JSON
-	var failed []string
-	differs := false
-	for _, name := range names {
-		err := a.Settle(run(name))
-		switch {
-		case err == nil:
-		case errors.Is(err, ErrDiffers):
-			differs = true
-		case IsInterrupted(err) || ctx.Err() != nil || errors.As(err, new(*cmdline.UsageError)):
-			a.collects = false
-			return err
-		default:
-			a.ReportFailure(err)
-			failed = append(failed, name)
-		}
+	failed, differs, err := a.runEach(ctx, names, run)
+	if err != nil {
+		return err
 	}
-	a.collects = false
 	if len(failed) > 0 {
 		return failure.New(failure.CodeSomeFailed, "%d of %d local projects failed: %s",
 			len(failed), len(names), strings.Join(failed, ", "))
 	}
 	if a.JSON {
-		if err := a.Show(&several{a.collected}); err != nil {
+		if err := a.Show(&several{Results: a.collected}); err != nil {
 			return err
 		}
 	}
@@ -84,6 +70,32 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 		return ErrDiffers
 	}
 	return nil
+}
+
+// runEach calls run for each name and reports its failure. It returns the names that failed, and
+// whether run returned ErrDiffers for any. The error is one that keeps the others from their turn.
+func (a *App) runEach(
+	ctx context.Context, names []string, run func(name string) error,
+) (failed []string, differs bool, err error) {
+	a.collecting = a.JSON
+	defer func() { a.collecting = false }()
+	for _, name := range names {
+		err := a.Settle(run(name))
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, ErrDiffers) {
+			differs = true
+			continue
+		}
+		_, isUsage := errors.AsType[*cmdline.UsageError](err)
+		if isUsage || IsInterrupted(err) || ctx.Err() != nil {
+			return nil, false, err
+		}
+		a.ReportFailure(err)
+		failed = append(failed, name)
+	}
+	return failed, differs, nil
 }
 
 // several is the result of several local projects, in JSON: text has one after the other.

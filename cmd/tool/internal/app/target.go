@@ -27,9 +27,9 @@ type Target struct {
 	BaseFiles bool     // the base files are meant, not the config
 
 	Local    *workspace.Project // nil: only --project was given
-	Client   *workspace.Client
-	Settings flat.Config
-	Project  ref.Ref
+	Client   *workspace.Client  // nil: the client.json of the local project was not needed
+	Settings flat.Config        // of the local project, if Compares
+	Project  ref.Ref            // on the hub
 	Hub      *identity.Hub
 	Done     failure.Effects // what the command has changed
 
@@ -52,10 +52,12 @@ func (t *Target) Find(ctx context.Context, name string) (err error) {
 		}
 	}
 	if t.Compares || !t.Given.Given() {
-		if t.Client, err = t.App.ReadClient(t.Local); err == nil && t.Compares {
-			t.Settings, err = t.Client.Config()
+		if t.Client, err = t.App.ReadClient(t.Local); err != nil {
+			return failure.At(StageRead, err)
 		}
-		if err != nil {
+	}
+	if t.Compares {
+		if t.Settings, err = t.Client.Config(); err != nil {
 			return failure.At(StageRead, err)
 		}
 	}
@@ -107,8 +109,10 @@ func (t *Target) Fail(err error, doing string) error {
 	if t.Local != nil {
 		f.Local = t.Local.Name
 	}
+	if t.Hub == nil { // the hub was not asked
+		return f
+	}
 	switch {
-	case t.Hub == nil:
 	case f.Code == wire.CodeNotFound:
 		f = f.WithReason("there is no project %s on %s", t.Project, f.Origin).
 			WithRecipe(OrRestore(err, t.Project, cmdline.Tool("project", "list").With(t.Project.Account())))

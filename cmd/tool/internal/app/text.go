@@ -142,16 +142,17 @@ func FullDifferenceLines(d flat.Difference) []string {
 	return differenceLines(d, math.MaxInt, math.MaxInt)
 }
 
-// differenceLines writes a difference with values of at most width columns, and most lines of
-// each kind.
-func differenceLines(d flat.Difference, width, most int) (lines []string) {
+// differenceLines writes a difference with values of at most width columns, and at most maxLines
+// lines of each kind.
+func differenceLines(d flat.Difference, width, maxLines int) (lines []string) {
 	kinds := map[string]int{"+": len(d.Added), "~": len(d.Changed), "-": len(d.Removed)}
 	shown := map[string]int{}
 	for _, c := range Changes(d) {
-		if shown[c.Sign]++; shown[c.Sign] <= most {
+		shown[c.Sign]++
+		if shown[c.Sign] <= maxLines {
 			lines = append(lines, c.line(width))
 		} else if shown[c.Sign] == kinds[c.Sign] {
-			lines = append(lines, fmt.Sprintf("… and %d more", kinds[c.Sign]-most))
+			lines = append(lines, fmt.Sprintf("… and %d more", kinds[c.Sign]-maxLines))
 		}
 	}
 	return lines

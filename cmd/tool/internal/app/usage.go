@@ -163,17 +163,16 @@ const completeWithin = 2 * time.Second
 // FromHub completes what a hub knows, and nothing where it cannot be asked.
 func (a *App) FromHub(find func(ctx context.Context, hub *identity.Hub) ([]string, error)) Completion {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		a.Timeout = completeWithin
 		ctx, cancel := context.WithTimeout(c.Context(), completeWithin)
 		defer cancel()
-		if err := a.readEnv(c); err == nil && a.env != "" && len(args) > 0 {
-			_, _ = a.Local(ctx, args[0], a.Itself) // whose environment may name the hub
+		if err := a.readEnv(c); err == nil && len(args) > 0 {
+			_ = a.useEnvironmentOf(ctx, args[0]) // without it, the usual hub is asked
 		}
-		var found []string
 		hub, err := a.ConnectTo(ctx, false)
-		if err == nil {
-			found, err = find(ctx, hub)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		found, err := find(ctx, hub)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

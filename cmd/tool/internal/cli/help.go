@@ -40,8 +40,8 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// helpText is a command's description and how it is used, or a topic. It is code where cobra
-// has a template, which takes longer to read than all else that showing help does.
+// helpText is a command's description and how it is used, or a topic. Cobra's template is not
+// used, because parsing it takes longer than everything else that showing help does.
 func helpText(c *cobra.Command) string {
 	text := cmp.Or(c.Long, c.Short) + "\n"
 	if c.Runnable() || c.HasSubCommands() {

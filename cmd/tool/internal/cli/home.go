@@ -30,7 +30,7 @@ var homeActions = []prompts.Action{
 func home(ctx context.Context, a *app.App) (err error) {
 	acted := false
 	defer func() {
-		if err == nil || failure.Of(err).Stage != "" {
+		if err == nil || failure.Of(err).Stage != "" { // a stage is that of an action
 			return
 		}
 		f := failure.Of(err).At("home")
@@ -40,7 +40,8 @@ func home(ctx context.Context, a *app.App) (err error) {
 		err = failure.Doing(f, "", "show the overview")
 	}()
 	for chosen := 0; ; {
-		h, doing := &overview{app: a}, "Asking the hub"
+		h := &overview{app: a}
+		doing := "Asking the hub"
 		if id, err := a.Identity(); err == nil {
 			doing = "Asking " + id.Origin
 		}
@@ -49,8 +50,9 @@ func home(ctx context.Context, a *app.App) (err error) {
 			return err
 		}
 		local, onHub := "", ""
-		if item >= 0 {
-			chosen, local, onHub = item, h.names[item], h.onHub(item)
+		if item >= 0 { // else the action is about no local project
+			chosen = item
+			local, onHub = h.names[item], h.onHub(item)
 		}
 		acted = true
 		err = a.Settle(act(ctx, a, action.Key, local, onHub))
@@ -63,15 +65,16 @@ func home(ctx context.Context, a *app.App) (err error) {
 		if err != nil {
 			a.ReportFailure(err)
 		}
-		if on, err := pause(ctx, a); err != nil || !on {
+		back, err := pause(ctx, a)
+		if err != nil || !back {
 			return err
 		}
-		a.Forget() // a login may have changed them
+		a.Forget() // a login may have changed what is known of the hub
 	}
 }
 
-// act runs the action of a key, for a local project and the one on the hub, "" for none. What
-// is answered is for this action alone.
+// act runs the action of a key, for a local project and the one on the hub, "" for none. An action
+// may set the command and the flags as if they were typed; they are those of home again after it.
 func act(ctx context.Context, a *app.App, key, local, onHub string) (err error) {
 	defer func(command string, token, origin app.Optional) {
 		err = failure.At(a.Stage(), err)
@@ -104,24 +107,24 @@ func act(ctx context.Context, a *app.App, key, local, onHub string) (err error) 
 	return failure.Doing(login.Run(ctx, a, login.Options{}), "", "log in")
 }
 
-// pause lets the person read what an action printed, and reports whether
-// they go on.
-func pause(ctx context.Context, a *app.App) (on bool, err error) {
-	choices := []prompts.Choice{{Value: "on", Text: "Back to the overview"}, {Value: "leave", Text: "Quit"}}
+// pause lets the person read what an action printed, and reports whether they go back to the
+// overview.
+func pause(ctx context.Context, a *app.App) (back bool, err error) {
+	choices := []prompts.Choice{{Value: "back", Text: "Back to the overview"}, {Value: "quit", Text: "Quit"}}
 	err = a.UI.AskBelow(ctx, prompts.Step{
 		Question: func() prompts.Question {
-			return prompts.Question{Title: "And now?", Preset: "on", Choices: choices}
+			return prompts.Question{Title: "And now?", Preset: "back", Choices: choices}
 		},
-		Take: func(answer string) { on = answer == "on" },
+		Take: func(answer string) { back = answer == "back" },
 	})
-	return on, err
+	return back, err
 }
 
 // overview finds out what the home view shows.
 type overview struct {
 	app    *app.App
-	names  []string // of the local projects
-	status *status.Result
+	names  []string       // of the local projects
+	status *status.Result // nil: the hub was not asked, or did not answer
 }
 
 // homeTimeout is how long the view waits for a hub that does not answer.
@@ -130,7 +133,7 @@ const homeTimeout = 3 * time.Second
 // load asks the hub. What keeps it from answering is part of the view.
 func (h *overview) load(ctx context.Context) prompts.Home {
 	a := h.app
-	defer func(t time.Duration) { a.Timeout = t }(a.Timeout)
+	defer func(given time.Duration) { a.Timeout = given }(a.Timeout) // the actions may wait longer
 	a.Timeout = min(a.Timeout, homeTimeout)
 	view := prompts.Home{Status: "tool"}
 	locals, err := a.Locals(ctx, "")
@@ -153,14 +156,15 @@ func (h *overview) load(ctx context.Context) prompts.Home {
 	}
 	if err != nil {
 		f := failure.Of(err)
-		view.Notices = append(view.Notices, strings.Join(append([]string{f.Error()}, a.CommandTexts(f.Recipe)...), "; "))
+		notice := append([]string{f.Error()}, a.CommandTexts(f.Recipe)...)
+		view.Notices = append(view.Notices, strings.Join(notice, "; "))
 	}
-	switch {
-	case h.status == nil:
+	if h.status == nil {
 		return view
-	case h.status.Identity != nil:
+	}
+	if h.status.Identity != nil {
 		view.Status = a.MarkHub(id.Origin + " as " + h.status.Identity.Name)
-	case err == nil:
+	} else if err == nil {
 		view.Notices = append(view.Notices, "You are not logged in. Press i to log in.")
 	}
 	unknown := h.status.Unknown()
@@ -169,7 +173,9 @@ func (h *overview) load(ctx context.Context) prompts.Home {
 		status.ProjectText(a.PrinterTo(&text), p, unknown)
 		lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 		item := &view.Items[i]
-		item.State, item.Mark, item.Details = shortState(p, unknown), markOf(p), lines[1:] // below the name
+		item.State = shortState(p, unknown)
+		item.Mark = markOf(p)
+		item.Details = lines[1:] // without the name
 	}
 	return view
 }
@@ -195,7 +201,10 @@ func markOf(p status.Project) tui.State {
 		return tui.Failed
 	}
 	return map[status.State]tui.State{
-		status.Same: tui.Same, status.LocalAhead: tui.Ahead, status.HubAhead: tui.Behind, status.Both: tui.Diverged,
+		status.Same:       tui.Same,
+		status.LocalAhead: tui.Ahead,
+		status.HubAhead:   tui.Behind,
+		status.Both:       tui.Diverged,
 	}[p.Config]
 }
 

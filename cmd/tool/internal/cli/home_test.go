@@ -49,7 +49,7 @@ func TestHome_ActsAndReturns(t *testing.T) {
 	w := apptest.New(t)
 	w.Project(`{"title": "hub"}`)
 	w.Local("@alice/web", `{"title": "local"}`)
-	w.UI.Answers = []string{"p", "yes", "on", "q"}
+	w.UI.Answers = []string{"p", "yes", "back", "q"}
 	w.Run(homeCommand).Done().Prints("Pushed web to @alice/web")
 	if config, _ := w.Config(apptest.Stack); config != `{"title":"local"}` {
 		t.Errorf("the hub has %s", config)
@@ -64,7 +64,7 @@ func TestHome_ReportsAFailureAndGoesOn(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
 	w.Local("", `{}`)
-	w.UI.Answers = []string{"o", "on", "q"}
+	w.UI.Answers = []string{"o", "back", "q"}
 	w.Run(homeCommand).Done().Prints("error: open the page of web: web is on no hub yet")
 }
 

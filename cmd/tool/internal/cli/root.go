@@ -119,7 +119,7 @@ func publishLocal(ctx context.Context, a *app.App, local *workspace.Project) (st
 	return "@" + r.Stack + " " + r.Version, nil
 }
 
-// version is that of the program and of what it was built with.
+// version is the version of the program, and what it was built with and for.
 type version struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
@@ -137,11 +137,17 @@ func versionCommand(a *app.App) *cobra.Command {
 		Example: "  tool version --json",
 		Args:    cmdline.AtMost(),
 		RunE: a.Run(func(context.Context, []string) error {
-			return a.Show(&version{cmdline.Version(app.Version), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			return a.Show(&version{
+				Version: cmdline.Version(app.Version),
+				Go:      runtime.Version(),
+				OS:      runtime.GOOS,
+				Arch:    runtime.GOARCH,
+			})
 		}),
 	}
 }
 
+// shells are what writes the completion script of each shell.
 var shells = map[string]func(root *cobra.Command, w io.Writer) error{
 	"bash":       func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
 	"zsh":        (*cobra.Command).GenZshCompletion,
@@ -174,8 +180,8 @@ bash-completion.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.Run(func(context.Context, []string) error {
-				script := shells[args[0]](c.Root(), a.Streams.Out)
-				return failure.Doing(script, "", "print the script for %s", args[0])
+				err := shells[args[0]](c.Root(), a.Streams.Out)
+				return failure.Doing(err, "", "print the script for %s", args[0])
 			})(c, args)
 		},
 	}

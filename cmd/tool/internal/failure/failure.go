@@ -5,6 +5,7 @@
 package failure
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ type Failure struct {
 	Stage  string         // the step that failed
 	Reason error          // one sentence without a full stop
 	Hint   string         // what would help, in words
-	Recipe []cmdline.Line // the exact command lines that would
+	Recipe []cmdline.Line // the exact command lines that would help
 
 	Fields    []wire.FieldError // what the hub found in the body, if several things
 	Status    int               // of the hub's response, 0: there was none
@@ -66,12 +67,56 @@ type Failure struct {
 	Current *wire.Edit       // the last edit of the config that was not replaced
 	Config  *flat.Difference // what the command would have changed
 
-	Findings []Finding // of a check
+	Findings []Finding // what a check found
 
-	Edits     []Edit         // that the command would have undone
+	Edits     []Edit         // edits by others that the command would have undone
 	Conflicts flat.Conflicts // what was changed differently here and on the hub
 
 	Effects Effects
+}
+
+// Document is a failure in JSON.
+type Document struct {
+	ProjectName string            `json:"projectName"`
+	Reason      string            `json:"reason"`
+	Stage       string            `json:"stage"`
+	Code        wire.Code         `json:"code"`
+	Hint        string            `json:"hint,omitzero"`
+	Recipe      []string          `json:"recipe,omitzero"`
+	Status      int               `json:"status,omitzero"`
+	RequestID   string            `json:"requestId,omitzero"`
+	Errors      []wire.FieldError `json:"errors,omitzero"`
+	Project     ref.Ref           `json:"project,omitzero"`
+	Origin      string            `json:"origin,omitzero"`
+	Current     *wire.Edit        `json:"current,omitzero"`
+	Config      *flat.Difference  `json:"config,omitzero"`
+	Findings    []Finding         `json:"findings,omitzero"`
+	Edits       []Edit            `json:"edits,omitzero"`
+	Conflicts   flat.Conflicts    `json:"conflicts,omitzero"`
+	Effects     `json:",inline"`
+}
+
+// Document returns f in JSON, with its recipe as text.
+func (f Failure) Document(recipe []string) Document {
+	return Document{
+		ProjectName: f.Local,
+		Reason:      f.Error(),
+		Stage:       f.Stage,
+		Code:        f.Code,
+		Hint:        f.Hint,
+		Recipe:      recipe,
+		Status:      f.Status,
+		RequestID:   f.RequestID,
+		Errors:      f.Fields,
+		Project:     f.Project,
+		Origin:      f.Origin,
+		Current:     f.Current,
+		Config:      f.Config,
+		Findings:    f.Findings,
+		Edits:       f.Edits,
+		Conflicts:   f.Conflicts,
+		Effects:     f.Effects,
+	}
 }
 
 // Edit is an edit of a config, with the keys that it changed.
@@ -143,17 +188,21 @@ type Effects struct {
 }
 
 // Texts says to a person what was applied.
-func (e Effects) Texts() (done []string) {
-	say := func(did bool, text string) {
-		if did {
-			done = append(done, text)
+func (e Effects) Texts() (texts []string) {
+	for _, effect := range []struct {
+		applied bool
+		text    string
+	}{
+		{e.ProjectCreated, "the project is created"},
+		{e.ConfigWritten, "the config is written"},
+		{e.BaseFilesWritten, "the base files are written"},
+		{e.RemoteWritten || e.SettingsChanged, "client.json is changed"},
+	} {
+		if effect.applied {
+			texts = append(texts, effect.text)
 		}
 	}
-	say(e.ProjectCreated, "the project is created")
-	say(e.ConfigWritten, "the config is written")
-	say(e.BaseFilesWritten, "the base files are written")
-	say(e.RemoteWritten || e.SettingsChanged, "client.json is changed")
-	return done
+	return texts
 }
 
 func (f Failure) Error() string { return f.Reason.Error() }
@@ -186,27 +235,34 @@ func ofHub(err error) Failure {
 	if !ok {
 		return Failure{Code: wire.CodeInternal, Reason: err}
 	}
-	f := Failure{Code: e.Code, Reason: err, Hint: e.Hint, Status: e.Status, RequestID: e.RequestID, Current: e.Current}
-	switch {
-	case len(e.Errors) > 1: // one is in the reason
-		f.Fields = e.Errors
-	case len(e.Errors) == 1 && strings.Count(e.Errors[0].Pointer, "/") == 1 &&
-		strings.HasPrefix(err.Error(), e.Errors[0].Pointer+": "):
-		f.Reason = named{err}
+	f := Failure{
+		Code:      e.Code,
+		Reason:    err,
+		Hint:      cmp.Or(e.Hint, hint(e)),
+		Status:    e.Status,
+		RequestID: e.RequestID,
+		Current:   e.Current,
 	}
-	if f.Hint == "" {
-		f.Hint = hint(e)
+	if len(e.Errors) > 1 {
+		f.Fields = e.Errors
+	}
+	if len(e.Errors) == 1 { // the reason already contains it
+		pointer := e.Errors[0].Pointer
+		isTopLevel := strings.Count(pointer, "/") == 1
+		if isTopLevel && strings.HasPrefix(err.Error(), pointer+": ") {
+			f.Reason = withoutSlash{err}
+		}
 	}
 	return f
 }
 
-// named is an error whose text begins with the name of a member of the request, which is that
-// of a flag, instead of the pointer to it.
-type named struct{ error }
+// withoutSlash is an error that begins with the pointer to a member of the request, such as
+// /slug. Its text leaves out the slash, because the flag has the name of the member.
+type withoutSlash struct{ error }
 
-func (e named) Error() string { return strings.TrimPrefix(e.error.Error(), "/") }
+func (e withoutSlash) Error() string { return strings.TrimPrefix(e.error.Error(), "/") }
 
-func (e named) Unwrap() error { return e.error }
+func (e withoutSlash) Unwrap() error { return e.error }
 
 // hint says which flag or variable helps against a failure to reach the hub.
 func hint(e *hubclient.Error) string {
@@ -280,9 +336,9 @@ func (f Failure) WithRecipe(lines ...cmdline.Line) Failure {
 	return f
 }
 
-// About returns f with the hub project that it is about, and what was done to it.
-func (f Failure) About(project ref.Ref, done Effects) Failure {
-	f.Project, f.Effects = project, done
+// About returns f with the hub project that it is about, and what was already applied to it.
+func (f Failure) About(project ref.Ref, effects Effects) Failure {
+	f.Project, f.Effects = project, effects
 	return f
 }
 

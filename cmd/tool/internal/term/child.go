@@ -41,11 +41,12 @@ func Environment(env []string) []string {
 // ErrNoBrowser says that a browser has to be opened by hand, elsewhere.
 var ErrNoBrowser = errors.New("no browser could be started")
 
-// openWithin is how long to wait for what opens a page. It may stay as long as the browser.
+// openWithin is how long to wait for the opener, which may run as long as the browser.
 const openWithin = time.Second
 
-// OpenBrowser opens a page of a hub: only one of its origin. It reports whether what opens
-// pages ended well. Over SSH none is started, where nobody would see it.
+// OpenBrowser opens a page of a hub, which must be of its origin. opened is true if the opener
+// ended well; one that still runs after openWithin may have opened the page or not. Over SSH no
+// browser is started, because nobody would see it.
 func OpenBrowser(getenv func(string) string, origin, address string) (opened bool, err error) {
 	if err := hubclient.CheckPage(origin, address); err != nil {
 		return false, err

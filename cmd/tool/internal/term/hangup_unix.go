@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hungUp asks for what makes a read of the terminal end: it is so a moment before
-// the terminal stops to answer, and before the signal comes.
+// hungUp asks whether reads of the terminal end because it hung up. That is known a moment before
+// its size cannot be read any more, and before SIGHUP arrives.
 func hungUp(f *os.File) bool {
 	fds := []unix.PollFd{{Fd: int32(f.Fd())}}
 	_, err := unix.Poll(fds, 0)
