@@ -166,9 +166,14 @@ type tries struct {
 
 func (c *Client) newTries() *tries {
 	return &tries{
-		timeout: c.opts.Timeout, waiting: c.opts.Waiting, near: loopbackName(c.base.Hostname()),
+		timeout: c.opts.Timeout,
+		waiting: c.opts.Waiting,
+		near:    loopbackName(c.base.Hostname()),
 		waits: backoff.ExponentialBackOff{
-			InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: maxWait,
+			InitialInterval:     firstWait,
+			RandomizationFactor: 0.5,
+			Multiplier:          2,
+			MaxInterval:         maxWait,
 		},
 	}
 }
@@ -235,19 +240,20 @@ func (c *Client) exchange(ctx context.Context, r request, read func(*http.Respon
 		}
 		err = ended(err, reached && r.writes)
 	}()
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	tracedContext := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { reached = true },
 	})
-	req, err := c.newRequest(traced, r)
+	req, err := c.newRequest(tracedContext, r)
 	if err != nil {
 		return err
 	}
 	defer req.Body.Close()
-	told := Attempt{Method: r.endpoint.Method, Path: req.URL.Path}
+	traced := Attempt{Method: r.endpoint.Method, Path: req.URL.Path}
 	start := time.Now()
 	defer func() {
-		if told.Took = time.Since(start); c.opts.Trace != nil {
-			c.opts.Trace(told)
+		traced.Took = time.Since(start)
+		if c.opts.Trace != nil {
+			c.opts.Trace(traced)
 		}
 	}()
 	resp, err := c.roundTrip(req)
@@ -255,23 +261,24 @@ func (c *Client) exchange(ctx context.Context, r request, read func(*http.Respon
 		return c.transportError(ctx, reached, err)
 	}
 	defer resp.Body.Close()
-	told.Status, told.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
+	traced.Status, traced.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
 	if end, err := http.ParseTime(resp.Header.Get(wire.TokenExpires)); err == nil && c.opts.TokenExpires != nil {
 		c.opts.TokenExpires(end)
 	}
-	switch status := resp.StatusCode; {
-	case status >= http.StatusBadRequest:
+	status := resp.StatusCode
+	if status >= http.StatusBadRequest {
 		body, err := c.readBody(ctx, resp)
 		if err != nil {
 			return err
 		}
 		return c.refusal(resp, body)
-	case status == http.StatusNotModified && r.header["If-None-Match"] != "":
-	case status != http.StatusOK && status != http.StatusCreated:
+	}
+	notModified := status == http.StatusNotModified && r.header["If-None-Match"] != ""
+	if status != http.StatusOK && status != http.StatusCreated && !notModified {
 		return c.notAHub(status, "it answered %s", statusText(status))
 	}
 	if resp.Header.Get("Hub-Version") == "" {
-		return c.notAHub(resp.StatusCode, "its response has no Hub-Version")
+		return c.notAHub(status, "its response has no Hub-Version")
 	}
 	return read(resp)
 }

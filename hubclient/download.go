@@ -28,7 +28,14 @@ import (
 func (c *Client) DownloadBaseFiles(
 	ctx context.Context, r ref.Ref, set *wire.BaseFiles, each func(tree.Entry, io.Reader) error,
 ) error {
-	d := &download{client: c, project: r, set: set, each: each, files: map[string]tree.Entry{}, done: map[string]bool{}}
+	d := &download{
+		client:  c,
+		project: r,
+		set:     set,
+		each:    each,
+		files:   map[string]tree.Entry{},
+		done:    map[string]bool{},
+	}
 	for _, e := range set.Files {
 		d.files[e.Path] = e
 		d.size += e.Size + memberBytes

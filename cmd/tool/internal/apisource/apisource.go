@@ -47,8 +47,8 @@ func (p Problem) String() string {
 // Source is a description with all that it refers to.
 type Source struct {
 	Document []byte    // the file itself if it refers to no other
-	Files    []string  // that were read, the description first
-	Problems []Problem // references that are left as they are
+	Files    []string  // the files that were read, the description first
+	Problems []Problem // their references are left as they are
 }
 
 // Bundle reads the description called name, with the files to which it refers. References
@@ -63,8 +63,15 @@ func Bundle(read ReadFile, name string) (*Source, error) {
 		return s, nil
 	}
 	b := &bundler{
-		read: read, root: &file{path: path}, order: s.Files, bytes: len(data), left: maxValues, taken: map[string]int{},
-		homes: map[*yaml.Node]string{}, from: map[*yaml.Node]*file{}, open: map[*yaml.Node]bool{},
+		read:    read,
+		root:    &file{path: path},
+		order:   s.Files,
+		bytes:   len(data),
+		left:    maxValues,
+		taken:   map[string]int{},
+		homes:   map[*yaml.Node]string{},
+		from:    map[*yaml.Node]*file{},
+		open:    map[*yaml.Node]bool{},
 		indexes: map[*yaml.Node]map[string]*yaml.Node{},
 	}
 	b.files = map[string]*file{path: b.root}
@@ -122,24 +129,33 @@ func unstyle(n *yaml.Node) {
 
 // Check returns what keeps a text from being an API description, nil if it is one.
 func Check(path string, text []byte) *Problem {
-	var members map[string]jsontext.Value // of JSON, which is read faster than as YAML
-	var root *yaml.Node
-	var problem *Problem
-	if json.Unmarshal(bytes.TrimPrefix(text, byteOrderMark), &members) != nil || members == nil {
-		root, problem = parse(path, text)
+	notValid := func(p Problem) *Problem {
+		p.Detail = "the API description is not valid: " + p.Detail
+		return &p
 	}
-	has := func(name string) bool { return members[name] != nil || get(root, name) != nil }
-	switch {
-	case problem != nil:
-	case members == nil && root.Kind != yaml.MappingNode:
-		problem = &Problem{path, 1, 1, "it is not an object"}
-	case !has("openapi") && !has("swagger"):
-		problem = &Problem{path, 1, 1, "it has neither openapi nor swagger"}
-	default:
-		return nil
+	var has func(name string) bool
+	var members map[string]jsontext.Value
+	if json.Unmarshal(bytes.TrimPrefix(text, byteOrderMark), &members) == nil && members != nil {
+		has = func(name string) bool { return members[name] != nil } // faster than as YAML
+	} else {
+		root, problem := parse(path, text)
+		if problem != nil {
+			return notValid(*problem)
+		}
+		if root.Kind != yaml.MappingNode {
+			return notValid(atStart(path, "it is not an object"))
+		}
+		has = func(name string) bool { return get(root, name) != nil }
 	}
-	problem.Detail = "the API description is not valid: " + problem.Detail
-	return problem
+	if !has("openapi") && !has("swagger") {
+		return notValid(atStart(path, "it has neither openapi nor swagger"))
+	}
+	return nil
+}
+
+// atStart returns a problem of a whole file.
+func atStart(path, detail string) Problem {
+	return Problem{File: path, Line: 1, Column: 1, Detail: detail}
 }
 
 // Title returns info.title of an API description, "" for none.
@@ -163,25 +179,38 @@ var byteOrderMark = []byte("\ufeff")
 
 var yamlLine = regexp.MustCompile(`^line (\d+): `)
 
-// parse reads a text that is exactly one YAML document, which JSON is too.
+// parse reads a text that is exactly one YAML document. JSON is YAML too.
 func parse(path string, text []byte) (*yaml.Node, *Problem) {
 	decoder := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, byteOrderMark)))
-	var first, second yaml.Node
-	err := decoder.Decode(&first)
+	var document yaml.Node
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		p := atStart(path, "it is empty")
+		return nil, &p
+	} else if err != nil {
+		return nil, yamlProblem(path, err)
+	}
+	var second yaml.Node
+	err := decoder.Decode(&second)
 	if errors.Is(err, io.EOF) {
-		return nil, &Problem{path, 1, 1, "it is empty"}
+		return document.Content[0], nil
 	}
-	if err == nil {
-		if err = decoder.Decode(&second); err == nil {
-			return nil, &Problem{path, second.Line, 1, "more than one document: a file has one"}
-		} else if errors.Is(err, io.EOF) {
-			return first.Content[0], nil
-		}
+	if err != nil {
+		return nil, yamlProblem(path, err)
 	}
-	p := Problem{path, 1, 1, strings.TrimPrefix(err.Error(), "yaml: ")}
+	return nil, &Problem{
+		File:   path,
+		Line:   second.Line,
+		Column: 1,
+		Detail: "more than one document: a file has one",
+	}
+}
+
+// yamlProblem takes the line out of an error of the YAML decoder.
+func yamlProblem(path string, err error) *Problem {
+	p := atStart(path, strings.TrimPrefix(err.Error(), "yaml: "))
 	if line := yamlLine.FindStringSubmatch(p.Detail); line != nil {
 		p.Detail = p.Detail[len(line[0]):]
 		_, _ = fmt.Sscan(line[1], &p.Line) // digits
 	}
-	return nil, &p
+	return &p
 }

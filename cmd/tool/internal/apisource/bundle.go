@@ -23,12 +23,12 @@ type bundler struct {
 	root     *file
 	sections map[string][]string // where the document keeps what is referred to, by the names of the objects
 	anchors  bool                // a fragment can be an anchor
-	files    map[string]*file
-	order    []string
-	bytes    int
-	left     int // values that can still be copied
+	files    map[string]*file    // by path, as written and as resolved; nil: the file cannot be read
+	order    []string            // resolved paths of the files that were read, the description first
+	bytes    int                 // of all files that were read
+	left     int                 // values that can still be copied
 	problems []Problem
-	changed  bool
+	changed  bool  // the document differs from its file
 	err      error // the first limit that was exceeded: nothing is done after it
 
 	homes map[*yaml.Node]string // where a value of another file is in the document
@@ -42,8 +42,9 @@ type bundler struct {
 
 // component is a value that becomes a component of the document.
 type component struct {
-	is, name string // its type, and its name among those of the type
-	value    *yaml.Node
+	typ   string // such as "schema"
+	name  string // unique among the components of its type
+	value *yaml.Node
 }
 
 func (b *bundler) bundle() {
@@ -52,14 +53,14 @@ func (b *bundler) bundle() {
 	b.visit(b.root.node, "document", b.root, "", 0)
 	for i := 0; i < len(b.moved); i++ { // visiting one can move more
 		m := b.moved[i]
-		b.visit(m.value, m.is, b.root, b.section(m.is)+m.name, 0)
+		b.visit(m.value, m.typ, b.root, b.section(m.typ)+m.name, 0)
 	}
 	for _, m := range b.moved {
 		place := b.root.node
-		for _, name := range b.sections[m.is] {
+		for _, name := range b.sections[m.typ] {
 			place = child(place, name)
 		}
-		add(place, m.name, m.value) // which no other component has as its name
+		add(place, m.name, m.value) // no other component has this name
 	}
 }
 
@@ -239,7 +240,7 @@ func (b *bundler) move(ref, target *yaml.Node, from *file, t string) {
 	b.from[moved] = from
 	name := b.free(b.section(t), nameFor(ref.Value, from))
 	b.homes[target] = "#" + b.section(t) + name
-	b.moved = append(b.moved, component{t, name, moved})
+	b.moved = append(b.moved, component{typ: t, name: name, value: moved})
 	b.point(ref, b.homes[target])
 }
 
@@ -257,8 +258,10 @@ func (b *bundler) mapping(n *yaml.Node, f *file) {
 		if target == nil && !strings.ContainsAny(value.Value, "/#") {
 			b.problems = b.problems[:problems]
 		}
+		if target == nil {
+			continue
+		}
 		switch {
-		case target == nil:
 		case b.homes[target] != "":
 			b.point(value, b.homes[target])
 		case from == b.root:

@@ -20,15 +20,15 @@ type file struct {
 
 var scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+:|//)`)
 
-// find returns what ref leads to and the file that has it; nil for no ref, and if that is on
-// the network, or nothing, which is reported.
+// find returns what ref leads to and the file that has it. It returns nil if there is no ref, if
+// ref leads to the network, or if it leads to nothing; it reports only the last.
 func (b *bundler) find(ref *yaml.Node, f *file) (*yaml.Node, *file) {
 	if b.err != nil || ref == nil || scheme.MatchString(ref.Value) { // on the network: neither read nor checked
 		return nil, nil
 	}
 	name, fragment, _ := strings.Cut(ref.Value, "#")
 	in := f
-	inside := name == "" && f == b.root // which is for a linter
+	inside := name == "" && f == b.root // a linter reports what does not exist there
 	if name != "" {
 		if in = b.openFile(ref, name, f); in == nil {
 			return nil, nil
@@ -36,7 +36,8 @@ func (b *bundler) find(ref *yaml.Node, f *file) (*yaml.Node, *file) {
 	}
 	decoded, err := url.PathUnescape(fragment)
 	if err != nil || decoded != "" && decoded[0] != '/' {
-		if isAnchor := b.anchors && err == nil && name == ""; !inside && !isAnchor {
+		isAnchor := b.anchors && err == nil && name == ""
+		if !inside && !isAnchor {
 			b.report(f, ref, "%q is not of the form FILE#/…", ref.Value)
 		}
 		return nil, nil

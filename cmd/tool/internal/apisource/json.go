@@ -13,7 +13,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// JSON returns a description, which is JSON or YAML, as JSON. Numbers keep their text.
+// JSON returns a description, which is JSON or YAML, as JSON. Numbers written as in JSON keep their text.
 func JSON(document []byte) ([]byte, error) {
 	document = bytes.TrimPrefix(document, byteOrderMark)
 	if value := jsontext.Value(document); value.IsValid() && value.Kind() == '{' {
@@ -21,14 +21,10 @@ func JSON(document []byte) ([]byte, error) {
 	}
 	root, problem := parse("", document)
 	if problem != nil {
-		syntax, notJSON := errors.AsType[*wire.SyntaxError](wire.CheckSyntax(document))
-		if notJSON && bytes.HasPrefix(bytes.TrimSpace(document), []byte("{")) {
-			line := 1 + bytes.Count(document[:syntax.Offset], []byte("\n"))
-			return nil, fmt.Errorf("malformed JSON in line %d: %w", line, syntax.Err)
-		}
-		return nil, fmt.Errorf("malformed YAML: line %d: %s", problem.Line, problem.Detail)
+		return nil, malformed(document, problem)
 	}
-	root, err := (&bundler{left: maxValues}).copy(root, 0) // which bounds what aliases make of it
+	// The copy has a limit on the values that aliases can expand to.
+	root, err := (&bundler{left: maxValues}).copy(root, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +36,18 @@ func JSON(document []byte) ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+// malformed returns the error of a document that is not YAML. One that starts like JSON is
+// probably meant as JSON, so the error is about that.
+func malformed(document []byte, problem *Problem) error {
+	if bytes.HasPrefix(bytes.TrimSpace(document), []byte("{")) {
+		if syntax, ok := errors.AsType[*wire.SyntaxError](wire.CheckSyntax(document)); ok {
+			line := 1 + bytes.Count(document[:syntax.Offset], []byte("\n"))
+			return fmt.Errorf("malformed JSON in line %d: %w", line, syntax.Err)
+		}
+	}
+	return fmt.Errorf("malformed YAML: line %d: %s", problem.Line, problem.Detail)
 }
 
 // writeJSON writes a value without aliases.
@@ -61,40 +69,50 @@ func writeJSON(out *jsontext.Encoder, n *yaml.Node) error {
 		return err
 	}
 	for i, child := range n.Content {
-		var err error
-		switch isName := n.Kind == yaml.MappingNode && i%2 == 0; {
-		case isName && child.Kind != yaml.ScalarNode:
-			err = fmt.Errorf("line %d: the name of a member is not a text", child.Line)
-		case isName && child.Tag == "!!merge":
-			err = fmt.Errorf("line %d: merge keys (<<) are not supported", child.Line)
-		case isName:
-			if err = out.WriteToken(jsontext.String(child.Value)); errors.Is(err, jsontext.ErrDuplicateName) {
-				err = fmt.Errorf("line %d: %q is given twice", child.Line, child.Value)
-			}
-		default:
-			err = writeJSON(out, child)
+		write := writeJSON
+		if isName := n.Kind == yaml.MappingNode && i%2 == 0; isName {
+			write = writeName
 		}
-		if err != nil {
+		if err := write(out, child); err != nil {
 			return err
 		}
 	}
 	return out.WriteToken(end)
 }
 
+func writeName(out *jsontext.Encoder, n *yaml.Node) error {
+	if n.Kind != yaml.ScalarNode {
+		return fmt.Errorf("line %d: the name of a member must be a string", n.Line)
+	}
+	if n.Tag == "!!merge" {
+		return fmt.Errorf("line %d: merge keys (<<) are not supported", n.Line)
+	}
+	err := out.WriteToken(jsontext.String(n.Value))
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		return fmt.Errorf("line %d: %q is given twice", n.Line, n.Value)
+	}
+	return err
+}
+
 func writeScalar(out *jsontext.Encoder, n *yaml.Node) error {
-	switch number := jsontext.Value(n.Value); {
-	case n.Tag == "!!null":
+	switch n.Tag {
+	case "!!null":
 		return out.WriteToken(jsontext.Null)
-	case n.Tag == "!!bool":
+	case "!!bool":
 		return out.WriteToken(jsontext.Bool(strings.EqualFold(n.Value, "true")))
-	case n.Tag != "!!int" && n.Tag != "!!float":
-		return out.WriteToken(jsontext.String(n.Value))
-	case number.IsValid() && number.Kind() == '0':
+	case "!!int", "!!float":
+		return writeNumber(out, n)
+	}
+	return out.WriteToken(jsontext.String(n.Value))
+}
+
+func writeNumber(out *jsontext.Encoder, n *yaml.Node) error {
+	if number := jsontext.Value(n.Value); number.IsValid() && number.Kind() == '0' {
 		return out.WriteValue(number)
 	}
 	var value float64
 	if err := n.Decode(&value); err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		return fmt.Errorf("%q is not a number that JSON has", n.Value)
+		return fmt.Errorf("%q cannot be written as a number in JSON", n.Value)
 	}
 	return out.WriteToken(jsontext.Float(value))
 }

@@ -19,8 +19,8 @@ import (
 type Blobs struct {
 	selection *Selection
 
-	mu     sync.Mutex
-	opener *opener // nil before the first blob
+	mu     sync.Mutex // guards opener, and its use
+	opener *opener    // nil before the first blob
 }
 
 // Blobs returns a Blobs for s; call it after Hash.

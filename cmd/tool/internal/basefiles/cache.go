@@ -1,11 +1,12 @@
 package basefiles
 
 import (
-	"bytes"
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,36 +61,59 @@ type cache struct {
 	tree    string // digest of the tree of all records, "" if unknown
 	records string // not yet passed by digest
 	stale   bool   // a record did not match its file
+	buf     []byte // for the record that digest expects
 }
 
-// readCache returns an empty cache if the file is missing, damaged or in another format.
+// readCache returns an empty cache if the file is missing, damaged or in another format. It has
+// the text in memory only once: a large app has megabytes of it.
 func readCache(file string) cache {
-	b, err := os.ReadFile(file)
-	b, known := bytes.CutPrefix(b, []byte(cacheFormat))
-	sum, rest, _ := bytes.Cut(b, []byte("\n"))
-	if err != nil || !known || string(sum) != checksum(rest) {
+	f, err := os.Open(file)
+	if err != nil {
 		return cache{}
 	}
-	digest, records, _ := strings.Cut(string(rest), "\n")
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return cache{}
+	}
+	r := bufio.NewReader(f)
+	format, _ := r.ReadString('\n')
+	sum, _ := r.ReadString('\n')
+	var text strings.Builder
+	text.Grow(int(info.Size()))
+	crc := crc32.New(castagnoli())
+	_, err = io.Copy(io.MultiWriter(&text, crc), r)
+	if err != nil || format != cacheFormat || sum != sumLine(crc.Sum32()) {
+		return cache{}
+	}
+	digest, records, _ := strings.Cut(text.String(), "\n")
 	return cache{tree: strings.Trim(digest, "-"), records: records}
 }
 
-func checksum(b []byte) string {
-	return fmt.Sprintf("%08x", crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
-}
+// castagnoli is no variable, so that only commands with a cache compute the table.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+func sumLine(sum uint32) string { return fmt.Sprintf("%08x\n", sum) }
 
 // digest returns the recorded digest of f, or "". Call it in path order.
 func (c *cache) digest(f *File) string {
+	// Mostly nothing changed, so that the next record is the expected one.
+	c.buf = appendRecord(append(c.buf[:0], ' '), f)
+	end := tree.DigestSize + len(c.buf)
+	if end <= len(c.records) && c.records[tree.DigestSize:end] == string(c.buf) {
+		digest := c.records[:tree.DigestSize]
+		c.records = c.records[end:]
+		return digest
+	}
 	for c.records != "" {
 		record, rest, _ := strings.Cut(c.records, "\n")
 		digest, record, _ := strings.Cut(record, " ")
-		path, stamp, _ := strings.Cut(record, "\t")
+		path, _, _ := strings.Cut(record, "\t")
 		if path > f.Path {
 			return ""
 		}
 		c.records = rest
-		var buf [128]byte
-		if path == f.Path && stamp == string(appendStamp(buf[:0], f)) {
+		if record == string(c.buf[1:len(c.buf)-1]) {
 			return digest
 		}
 		c.stale = true
@@ -109,12 +133,13 @@ func (c *cache) treeDigest() string {
 	return c.tree
 }
 
-func appendStamp(b []byte, f *File) []byte {
-	b = append(b, f.Mode...)
+// appendRecord appends the record of f without its digest.
+func appendRecord(b []byte, f *File) []byte {
+	b = append(append(append(b, f.Path...), '\t'), f.Mode...)
 	for _, n := range [...]int64{f.Size, f.ModTime, f.Changed, int64(f.Inode)} {
 		b = strconv.AppendInt(append(b, ' '), n, 10)
 	}
-	return b
+	return append(b, '\n')
 }
 
 // remember writes the cache; digest is that of the tree, "" if it is not known. It ignores
@@ -125,16 +150,16 @@ func (h *hashing) remember(digest string) {
 		return
 	}
 	settled := h.started.Add(-settling).UnixNano()
-	b := []byte(noDigest + "\n")
+	b := []byte(noDigest + "\n") // replaced below if the digest is known
 	for i, e := range h.entries {
 		f := h.selection.Files[i]
 		if e.SHA256 == "" || f.ModTime >= settled {
 			digest = ""
 			continue
 		}
-		b = append(append(append(b, e.SHA256...), ' '), e.Path...)
-		b = append(appendStamp(append(b, '\t'), f), '\n')
+		b = appendRecord(append(append(b, e.SHA256...), ' '), f)
 	}
 	copy(b, digest)
-	_ = atomicfile.WriteCache(file, slices.Concat([]byte(cacheFormat+checksum(b)+"\n"), b))
+	sum := sumLine(crc32.Checksum(b, castagnoli()))
+	_ = atomicfile.WriteCache(file, slices.Concat([]byte(cacheFormat+sum), b))
 }

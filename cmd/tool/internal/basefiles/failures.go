@@ -59,10 +59,10 @@ func (s *Selection) tooLarge(onDisk string, size int64) error {
 func (s *Selection) tooMany(root *folder) error {
 	e := failure.New(wire.CodeTooLarge, "more than %d files are selected, the most that a file set may contain",
 		s.limits.BaseFiles).WithHint("%s", s.remedy)
-	most := 0
+	largest := 0 // files in the folder that the hint names
 	for _, below := range root.entries {
-		if n := below.count(); below.folder != nil && n > most {
-			most = n
+		if n := below.count(); below.folder != nil && n > largest {
+			largest = n
 			e = e.WithHint("%s; %s contains most of them", s.remedy, s.name(below.OnDisk))
 		}
 	}

@@ -130,7 +130,13 @@ func (r *Restore) saveOne(e tree.Entry, save func(Former) error) error {
 	defer f.Close()
 	hash := sha256.New()
 	content := io.TeeReader(f, hash)
-	if err := save(Former{e.Path, is.Mode().Perm(), e.SHA256, content}); err != nil {
+	former := Former{
+		Path:    e.Path,
+		Mode:    is.Mode().Perm(),
+		Written: e.SHA256,
+		Content: content,
+	}
+	if err := save(former); err != nil {
 		return fmt.Errorf("save the existing file: %w", err)
 	}
 	if _, err := io.Copy(io.Discard, content); err != nil || hex.EncodeToString(hash.Sum(nil)) != r.found[e.Path] {

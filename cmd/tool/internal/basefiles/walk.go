@@ -31,11 +31,12 @@ type filter struct {
 // excludes returns why path is excluded, "" if it is not. Then secret reports whether a
 // built-in rule would exclude it because of the secrets that such files hold.
 func (c *filter) excludes(path string, dir bool) (why string, secret bool) {
-	switch name := tree.Reserved(path[strings.LastIndexByte(path, '/')+1:]); {
-	case name == ".tool":
+	reserved := tree.Reserved(path[strings.LastIndexByte(path, '/')+1:])
+	switch {
+	case reserved == ".tool":
 		return "the stack, which is published on its own", false
-	case name != "":
-		return name + " (built-in)", false
+	case reserved != "":
+		return reserved + " (built-in)", false
 	case c.generated[path]:
 		return "generated (manifest.json)", false
 	}
@@ -175,7 +176,7 @@ func (w *walker) visit(f *folder, name []byte, kind kind) (err error) {
 	case is.kind == directory:
 		below := &folder{File: *file}
 		below.Path, below.OnDisk = file.Path+"/", file.OnDisk+"/"
-		f.entries = append(f.entries, entry{&below.File, below})
+		f.entries = append(f.entries, entry{File: &below.File, folder: below})
 		return nil
 	case is.kind == regular:
 		return w.choose(f, file, is)
@@ -189,7 +190,7 @@ func (w *walker) visit(f *folder, name []byte, kind kind) (err error) {
 		if is.kind == directory {
 			path += "/"
 		}
-		f.skipped = append(f.skipped, Skip{path, cmp.Or(why, is.kind.String())})
+		f.skipped = append(f.skipped, Skip{Path: path, Why: cmp.Or(why, is.kind.String())})
 	}
 	return nil
 }
@@ -211,7 +212,7 @@ func (w *walker) choose(f *folder, file *File, is info) (err error) {
 		return w.tooLarge(file.OnDisk, is.Size)
 	}
 	file.Mode, file.Stamp = is.mode, is.Stamp
-	f.entries = append(f.entries, entry{file, nil})
+	f.entries = append(f.entries, entry{File: file})
 	w.found.Add(1)
 	return nil
 }

@@ -75,7 +75,7 @@ func (p *Project) CreateEnvironment(origin, schemas string) error {
 type creation struct {
 	root  *os.Root
 	files []string
-	all   []string // files and directories, in the order of their making
+	all   []string // files and directories, in the order in which they were created
 }
 
 func (c *creation) project(p *Project, start Start) error {

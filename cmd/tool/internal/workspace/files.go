@@ -95,12 +95,14 @@ func (w *Workspace) read(name string) (data []byte, err error) {
 
 // readAll reads a resolved path. The root refuses a symlink that was put there since.
 func (w *Workspace) readAll(inside string) ([]byte, error) {
-	// Opening a FIFO would wait for its writer.
-	if info, err := w.root.Stat(inside); err != nil {
+	info, err := w.root.Stat(inside)
+	if err != nil {
 		return nil, failure.Cause(err)
-	} else if info.IsDir() {
+	}
+	if info.IsDir() {
 		return nil, errors.New("is a directory")
-	} else if !info.Mode().IsRegular() {
+	}
+	if !info.Mode().IsRegular() { // opening a FIFO would wait for its writer
 		return nil, errors.New("not a regular file")
 	}
 	f, err := w.root.Open(inside)

@@ -46,7 +46,7 @@ func (b Bases) At(origin string) *Pulled {
 	for _, key := range []string{pulledKey(origin, b.env), origin} {
 		if base, ok := b.stored[key]; ok {
 			project, _ := ref.Parse(base.Project) // it was checked
-			return &Pulled{project, base.Revision, base.Tree}
+			return &Pulled{Project: project, Revision: base.Revision, Tree: base.Tree}
 		}
 	}
 	return nil
@@ -105,7 +105,11 @@ func (p *Project) RecordPulled(origin string, pulled Pulled) error {
 		if err != nil || bases.stored == nil {
 			bases.stored = map[string]storedBase{}
 		}
-		base := storedBase{pulled.Project.String(), pulled.Revision, pulled.Tree}
+		base := storedBase{
+			Project:  pulled.Project.String(),
+			Revision: pulled.Revision,
+			Tree:     pulled.Tree,
+		}
 		if former := bases.Of(origin, pulled.Project); former != nil {
 			base.Revision, base.Tree = cmp.Or(base.Revision, former.Revision), cmp.Or(base.Tree, former.Tree)
 		}

@@ -42,7 +42,7 @@ func (p *Project) Stack() (*Stack, error) {
 		return nil, name.At.invalid("name: %w", err).
 			WithHint("a stack is named by its account and slug: @account/%s", SlugOf(p.Name))
 	}
-	return &Stack{parsed, p, doc}, nil
+	return &Stack{name: parsed, project: p, doc: doc}, nil
 }
 
 // Named reports whether stack.json has a name.

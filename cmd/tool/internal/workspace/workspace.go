@@ -37,11 +37,14 @@ type Workspace struct {
 	root *os.Root // of Dir; closed by the runtime once the Workspace is out of use
 }
 
-// OtherOwner returns the id of another user who owns the workspace of root, "" for none.
+// OtherOwner returns the id of the user who owns a workspace that root uses, "" if that is root.
 func (w *Workspace) OtherOwner() string {
+	if os.Geteuid() != 0 {
+		return ""
+	}
 	for _, name := range []string{w.Dir, w.Path(toolDir)} {
 		info, err := os.Lstat(name)
-		if err != nil || os.Geteuid() != 0 {
+		if err != nil {
 			return ""
 		}
 		if uid, _, _ := atomicfile.Owner(info); uid != 0 {
@@ -138,7 +141,7 @@ func open(dir string) (*Workspace, error) {
 	if err != nil {
 		return nil, noDirectory(dir, err)
 	}
-	return &Workspace{dir, root}, nil
+	return &Workspace{Dir: dir, root: root}, nil
 }
 
 func noDirectory(dir string, err error) error {

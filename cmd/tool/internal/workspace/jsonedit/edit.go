@@ -107,7 +107,8 @@ func (e *editor) object(o Value, want []Member, indent []byte, lines bool) {
 			e.remove(o, i-removed, i)
 			removed = 0
 		}
-		switch old := m.Value; {
+		old := m.Value
+		switch {
 		case bytes.Equal(old.Text, w.Text):
 		case old.Text.Kind() == '{' && w.Text.Kind() == '{':
 			e.object(old, w.Members, indent, lines)
