@@ -23,6 +23,7 @@ const (
 	MaxBytes = 16 << 20 // of all files together, and of the document made of them
 
 	maxProblems = 100
+	maxRef      = 4 << 10 // characters
 
 	maxValues = 1_000_000 // counting each use of a YAML alias
 	maxDepth  = 200       // of nested values

@@ -293,3 +293,14 @@ func TestBundle_TakesTimeInProportionToTheReferences(t *testing.T) {
 		t.Errorf("the document has no %s", last)
 	}
 }
+
+// Each use of an alias is another reference: one of megabytes would be read a million times.
+func TestBundle_ReportsALongReferenceOnce(t *testing.T) {
+	text := "openapi: 3.1.0\nx-r: &r\n  $ref: './b.yaml#/" + strings.Repeat("a", 5000) + "'\n" +
+		"paths:\n  /a: {get: {parameters: [*r, *r, *r]}}\n"
+	read := func(string) ([]byte, string, error) { return []byte(text), "openapi.yaml", nil }
+	s, err := apisource.Bundle(read, "openapi.yaml")
+	if want := "[openapi.yaml:3:9: the reference is longer than 4096 characters]"; err != nil || fmt.Sprint(s.Problems) != want {
+		t.Errorf("%v, %v", s.Problems, err)
+	}
+}

@@ -26,6 +26,10 @@ func (b *bundler) find(ref *yaml.Node, f *file) (*yaml.Node, *file) {
 	if b.err != nil || ref == nil || scheme.MatchString(ref.Value) { // on the network: neither read nor checked
 		return nil, nil
 	}
+	if len(ref.Value) > maxRef { // an alias may repeat it a million times
+		b.report(f, ref, "the reference is longer than %d characters", maxRef)
+		return nil, nil
+	}
 	name, fragment, _ := strings.Cut(ref.Value, "#")
 	in := f
 	inside := name == "" && f == b.root // a linter reports what does not exist there
@@ -108,10 +112,12 @@ func (b *bundler) parseFile(name string, text []byte) *file {
 }
 
 func (b *bundler) report(f *file, at *yaml.Node, format string, args ...any) {
-	p := Problem{File: f.path, Line: at.Line, Column: at.Column, Detail: fmt.Sprintf(format, args...)}
-	if len(b.problems) < maxProblems && !slices.Contains(b.problems, p) {
-		b.problems = append(b.problems, p)
+	isKnown := func(p Problem) bool { return p.File == f.path && p.Line == at.Line && p.Column == at.Column }
+	if len(b.problems) >= maxProblems || slices.ContainsFunc(b.problems, isKnown) {
+		return
 	}
+	detail := fmt.Sprintf(format, args...)
+	b.problems = append(b.problems, Problem{File: f.path, Line: at.Line, Column: at.Column, Detail: detail})
 }
 
 // copy returns n with a copy of its value for each alias.

@@ -14,20 +14,29 @@ func TestToConfirm(t *testing.T) {
 		".vscode/tasks.json", "web/.VSCode/settings.json", ".envrc", ".npmrc", ".yarnrc.yml",
 		".husky/pre-commit", ".gitattributes", "sub/.gitmodules", ".github/workflows/ci.yml", ".cargo/config.toml",
 		"Makefile", "lib/makefile", ".bashrc", ".zshenv", ".profile", "run.CMD",
+		".forgejo/workflows/a.yml", ".buildkite/pipeline.yml", "lefthook.yml", "web.code-workspace",
 	} {
-		if !basefiles.ToConfirm(tree.Entry{Path: path, Mode: tree.Regular}) {
+		if !basefiles.ToConfirm(".", tree.Entry{Path: path, Mode: tree.Regular}) {
 			t.Errorf("%s is added unasked", path)
 		}
 	}
-	if !basefiles.ToConfirm(tree.Entry{Path: "run", Mode: tree.Executable}) {
+	if !basefiles.ToConfirm(".", tree.Entry{Path: "run", Mode: tree.Executable}) {
 		t.Error("an executable file is added unasked")
 	}
 	for _, path := range []string{
 		"index.html", "img/.gitkeep", "src/main.ts", "package.json", ".env.example",
 		"toolignore", "docs/git.md", "assets/.well-known/x", "makefiles/a.txt",
 	} {
-		if basefiles.ToConfirm(tree.Entry{Path: path, Mode: tree.Regular}) {
+		if basefiles.ToConfirm(".", tree.Entry{Path: path, Mode: tree.Regular}) {
 			t.Errorf("%s is not added unasked", path)
 		}
+	}
+	for _, root := range []string{".github/workflows", ".vscode", "apps/.husky", "node_modules/.bin", ".config", ".ssh"} {
+		if !basefiles.ToConfirm(root, tree.Entry{Path: "tasks.json", Mode: tree.Regular}) {
+			t.Errorf("a file in %s is added unasked", root)
+		}
+	}
+	if basefiles.ToConfirm("apps/web", tree.Entry{Path: "src/main.ts", Mode: tree.Regular}) {
+		t.Error("a file of an app in apps/web is not added unasked")
 	}
 }

@@ -101,12 +101,14 @@ func readIn(dir, name string, limit int64) ([]byte, error) {
 var runRules = sync.OnceValue(func() *ignore.Rules { return ignore.Compile(run, "") })
 
 // ToConfirm reports whether a person is to be asked before a file is added to an app: it
-// says what a push sends, or no push would send it, or other programs run it.
-func ToConfirm(e tree.Entry) bool {
+// says what a push sends, or no push would send it, or other programs run it. root is where the
+// app is in the workspace: a hub's config can say that it is in .github/workflows.
+func ToConfirm(root string, e tree.Entry) bool {
 	lower := strings.ToLower(e.Path) // as some file systems read it
+	inWorkspace := path.Join(strings.ToLower(root), lower)
 	_, others := builtIn()
-	return e.Mode == tree.Executable || lower == toolignore || excludes(runRules(), lower) ||
-		HoldsSecrets(e.Path) || excludes(others, e.Path) || excludes(others, lower)
+	return e.Mode == tree.Executable || lower == toolignore || excludes(runRules(), inWorkspace) ||
+		HoldsSecrets(inWorkspace) || HoldsSecrets(e.Path) || excludes(others, e.Path) || excludes(others, lower)
 }
 
 // excludes reports whether rules exclude a file, or a directory that it is in.

@@ -72,8 +72,12 @@ func (p *pull) planFiles(ctx context.Context, plan *plan, appRoot string) error 
 		return failure.At(app.StageRead, err)
 	}
 	plan.files = &filesPlan{Restore: restore, set: set, dir: dir, dirName: dirName}
+	root := appRoot
+	if p.output != "" {
+		root = "." // a person has named it
+	}
 	for _, e := range restore.Added {
-		if basefiles.ToConfirm(e) {
+		if basefiles.ToConfirm(root, e) {
 			plan.files.toAsk = append(plan.files.toAsk, e.Path)
 		}
 	}

@@ -158,6 +158,23 @@ func taking(t *testing.T) *apptest.World {
 	return w
 }
 
+// Who may write to the project, moves the app to where other programs look for files.
+func TestPull_AddsNoFileUnaskedWhereTheHubMovesTheApp(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Write("src/tasks.json", "{}")
+	w.Run(push.Command, "web", "--force", "--base-files").Done()
+	for _, root := range []string{".github/workflows", ".vscode", ".husky", "node_modules/.bin"} {
+		w.Edit(apptest.Stack, "basePath", `"`+root+`/src"`)
+		r := w.Run(pull.Command, "web", "--json", "--base-files").Fails("files_unconfirmed", "pull")
+		if reason := r["reason"].(string); !strings.Contains(reason, ": 2, such as openapi.json, src/tasks.json") {
+			t.Errorf("%s: %s", root, reason)
+		}
+		if _, err := os.Lstat(filepath.Join(w.Dir, root)); err == nil {
+			t.Errorf("%s was made", root)
+		}
+	}
+}
+
 func TestPull_AddsNoFileUnaskedThatActs(t *testing.T) {
 	w := taking(t)
 	r := w.Run(pull.Command, "web", "--json", "--base-files").Fails("files_unconfirmed", "pull")
