@@ -253,8 +253,8 @@ func hubUnderLoad(b *testing.B, name string, db database) *loaded {
 		"WHERE r.kind = 'project' AND r.id <> p.id")
 	const columns = "kind, n, nth, total, digest, parent, by_user, via, token, request_id, push, message, at, files, " +
 		"bytes, added, changed, removed, base, body"
-	execute(b, h.db, "INSERT INTO revisions (project_id, "+columns+") SELECT r.id, "+columns+
-		" FROM resources r, revisions v WHERE r.kind = 'project' AND r.id <> v.project_id AND v.n = 1")
+	execute(b, h.db, "INSERT INTO revisions (project_id, "+columns+") SELECT r.id, v."+
+		strings.ReplaceAll(columns, ", ", ", v.")+" FROM resources r, revisions v WHERE r.kind = 'project' AND r.id <> v.project_id AND v.n = 1")
 	s.origin, s.process = h.origin, h.cmd.Process
 	const path, put = "/v1/projects/alice/p%d/config", "/v1/projects/alice/p%d/client-config"
 	body := `{"settings":` + document() + `}`
