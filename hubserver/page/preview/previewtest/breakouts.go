@@ -4,6 +4,7 @@ package previewtest
 
 import (
 	"fmt"
+	"html"
 	"math/rand/v2"
 	"strings"
 
@@ -165,25 +166,26 @@ const module = `<script type="module" src="/src/main.js"></script>`
 // Apps returns all apps, for the two scripts that the frame lets run: its program, and that of
 // the app's own frame.
 func Apps(program, boot string) []App {
-	literal := func(text string) string {
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			panic(err)
-		}
-		return strings.ReplaceAll(string(quoted), "</", `<\/`)
-	}
 	fill := strings.NewReplacer("PAYLOAD", literal(payload), "WORKER", literal(workerPayload), "BOOT", literal(boot), "PROGRAM", literal(program))
 	var apps []App
 	for _, a := range attacks {
 		script := fill.Replace(prelude) + "try { " + a.script + " } catch {}\ntop.postMessage('tried', '*')\n"
 		apps = append(apps, App{a.name, "<!doctype html><html><head></head><body>" + module, script})
 	}
-	attribute := strings.NewReplacer("&", "&amp;", `"`, "&quot;", "'", "&#39;", "<", "&lt;", ">", "&gt;").Replace
-	mark := strings.NewReplacer("SCRIPT", "<script>"+payload+"</script>", "SRCDOC", attribute("<script>"+payload+"</script>"), "HANDLER", attribute(payload))
+	mark := strings.NewReplacer("SCRIPT", "<script>"+payload+"</script>", "SRCDOC", html.EscapeString("<script>"+payload+"</script>"), "HANDLER", html.EscapeString(payload))
 	for _, d := range documents {
 		apps = append(apps, App{d.name + " in the document", "<!doctype html>" + mark.Replace(d.html) + module, "top.postMessage('tried', '*')"})
 	}
 	return apps
+}
+
+// literal returns a text as JavaScript, for a script in a document.
+func literal(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return strings.ReplaceAll(string(quoted), "</", `<\/`)
 }
 
 // Random returns n apps whose documents and scripts are put together of what parsers stumble
@@ -191,7 +193,6 @@ func Apps(program, boot string) []App {
 func Random(seed uint64, n int) []App {
 	r := rand.New(rand.NewPCG(seed, seed))
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
-	attribute := strings.NewReplacer("&", "&amp;", `"`, "&quot;", "'", "&#39;", "<", "&lt;", ">", "&gt;").Replace
 	var apps []App
 	for i := range n {
 		var text strings.Builder
@@ -200,17 +201,16 @@ func Random(seed uint64, n int) []App {
 				"<svg><foreignObject>", "<math><annotation-xml encoding=\"text/html\">", "<div><template shadowrootmode=\"open\">", "<div><template shadowrootmode=\"closed\">", "<iframe>", "<object>", "<xmp>", "<plaintext>",
 				"<frameset>", "<head>", "<body>", "</body>", "</html>", "<form><math><mtext></form><form><mglyph><style>", "<svg></p><style><a id=\"</style>"))
 			payload := one(payload, "top.x=1;"+payload)
-			text.WriteString(one("<script>"+payload+"</script>", `<iframe srcdoc="`+attribute("<script>"+payload+"</script>")+`"></iframe>`, `<img src=x: onerror="`+attribute(payload)+`">`,
-				`<svg onload="`+attribute(payload)+`">`, `<iframe src="javascript:`+attribute(payload)+`"></iframe>`, `<body onload="`+attribute(payload)+`">`, `<img src="CANARY/image">`,
-				`<object data="data:text/html,`+attribute("<script>"+payload+"</script>")+`"></object>`, `<a href="javascript:`+attribute(payload)+`" autofocus onfocus="`+attribute(payload)+`" tabindex=0>x</a>`))
+			text.WriteString(one("<script>"+payload+"</script>", `<iframe srcdoc="`+html.EscapeString("<script>"+payload+"</script>")+`"></iframe>`, `<img src=x: onerror="`+html.EscapeString(payload)+`">`,
+				`<svg onload="`+html.EscapeString(payload)+`">`, `<iframe src="javascript:`+html.EscapeString(payload)+`"></iframe>`, `<body onload="`+html.EscapeString(payload)+`">`, `<img src="CANARY/image">`,
+				`<object data="data:text/html,`+html.EscapeString("<script>"+payload+"</script>")+`"></object>`, `<a href="javascript:`+html.EscapeString(payload)+`" autofocus onfocus="`+html.EscapeString(payload)+`" tabindex=0>x</a>`))
 			text.WriteString(one("", "", "-->", "]]>", "</style>", "</title>", "</noscript>", "</template>", "\">", "'>", "</svg>", "</textarea>", "\x00", "</script>", "</iframe>"))
 		}
 		disarm := one("", "MutationObserver.prototype.observe = () => {}", "Document.prototype.querySelectorAll = () => []", "Element.prototype.remove = () => {}", "Array.prototype.includes = () => true")
 		sink := one("document.body.innerHTML = m", "document.body.insertAdjacentHTML('beforeend', m)", "document.body.append(document.createRange().createContextualFragment(m))", "document.body.setHTMLUnsafe?.(m)",
 			"document.write(m)", "document.documentElement.innerHTML = m", "document.body.append(document.adoptNode(new DOMParser().parseFromString(m, 'text/html').documentElement))", "")
-		markup, _ := json.Marshal(text.String())
 		apps = append(apps, App{fmt.Sprintf("random %d/%d", seed, i), "<!doctype html>" + module + text.String(),
-			"try { " + disarm + "; const m = " + strings.ReplaceAll(string(markup), "</", `<\/`) + "; " + sink + " } catch {}\ntop.postMessage('tried', '*')\n"})
+			"try { " + disarm + "; const m = " + literal(text.String()) + "; " + sink + " } catch {}\ntop.postMessage('tried', '*')\n"})
 	}
 	return apps
 }
