@@ -137,7 +137,7 @@ func TestBrowser_ConfigNeverRuns(t *testing.T) {
 	hub.settings(string(text))
 	b := newBrowser(t)
 	// The page as it is without the editor, which would take its place.
-	without := network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/static/*/editor/*", Block: true}}}
+	without := network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/static/*/dist/editor.js", Block: true}}}
 	if _, err := chromedp.Call(b.Context, network.SetBlockedURLs, without); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestBrowser_ConfigNeverRuns(t *testing.T) {
 		do(t, b, chromedp.Navigate(hub.url+path))
 		rows = append(rows, do(t, b, chromedp.Evaluate[[][2]string](`Array.from(document.querySelectorAll("tbody tr"), r => [r.children[0].textContent, r.children[1].textContent])`))...)
 		elements = append(elements, do(t, b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll("tbody *, script"), e => e.localName == "script" ? e.getAttribute("src") : e.localName)
-			.filter(n => !["tr", "th", "td", "code", "`+page.StaticURL("shell.js")+`", "`+page.StaticURL("editor/editor.js")+`"].includes(n))`))...)
+			.filter(n => !["tr", "th", "td", "code", "`+page.StaticURL("dist/shell.js")+`", "`+page.StaticURL("dist/editor.js")+`"].includes(n))`))...)
 		misdeeds = append(misdeeds, do(t, b, chromedp.Evaluate[[]string](`window.misdeeds`))...)
 		path = do(t, b, chromedp.Evaluate[string](`(next => next ? next.pathname + next.search : "")(document.querySelector("[rel=next]"))`))
 	}

@@ -115,9 +115,9 @@ func TestPage_UnknownAddressIsNotRepeated(t *testing.T) {
 
 func TestPage_StaticFiles(t *testing.T) {
 	hub := one(t, nil)
-	address := page.StaticURL("style.css")
+	address := page.StaticURL("dist/style.css")
 	for path, caching := range map[string]string{
-		address: "public, max-age=31536000, immutable", "/static/0123456789ab/style.css": "no-cache", "/static/style.css": "no-cache",
+		address: "public, max-age=31536000, immutable", "/static/0123456789ab/dist/style.css": "no-cache", "/static/dist/style.css": "no-cache",
 	} {
 		css := hub.with("").get(path).want(200)
 		if css.header.Get("Content-Type") != "text/css; charset=utf-8" || css.header.Get("Cache-Control") != caching {
@@ -231,7 +231,7 @@ func TestPage_IsCompressedForThoseWhoAcceptIt(t *testing.T) {
 	hub := one(t, nil)
 	hub.catalog()
 	hub.publicProject("web")
-	for _, path := range []string{"/@acme/web", "/", "/@acme/none", page.StaticURL("style.css")} {
+	for _, path := range []string{"/@acme/web", "/", "/@acme/none", page.StaticURL("dist/style.css")} {
 		plain, packed := hub.with("").get(path), hub.with("").get(path, header{"Accept-Encoding": "br, gzip"})
 		z, err := gzip.NewReader(bytes.NewReader(packed.body))
 		if err != nil {

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -30,9 +29,6 @@ func read(all fs.FS) (contents map[string][]byte, digest string) {
 			return err
 		}
 		content, err := fs.ReadFile(all, name)
-		if path.Ext(name) == ".js" {
-			content = withoutComments(content)
-		}
 		contents[name] = content
 		fmt.Fprintf(hash, "%s\x00%x", name, sha256.Sum256(content))
 		return err
@@ -41,18 +37,6 @@ func read(all fs.FS) (contents map[string][]byte, digest string) {
 		panic(err) // they are embedded
 	}
 	return contents, hex.EncodeToString(hash.Sum(nil))[:digestLength]
-}
-
-// withoutComments empties the lines of a script that are comments, which are a fifth of
-// what would be transferred. Line numbers stay as they are.
-func withoutComments(script []byte) []byte {
-	lines := bytes.Split(script, []byte("\n"))
-	for i, line := range lines {
-		if bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("//")) {
-			lines[i] = nil
-		}
-	}
-	return bytes.Join(lines, []byte("\n"))
 }
 
 // StaticURL returns the address of a static file.

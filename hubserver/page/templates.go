@@ -15,7 +15,6 @@ import (
 
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/hubserver/page/static"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
@@ -69,7 +68,6 @@ var functions = template.FuncMap{
 	"inc":      func(n int) int { return n + 1 },
 	"browser":  browser,
 	"static":   StaticURL,
-	"scripts":  func(dir string) ([]string, error) { return fs.Glob(static.Files, dir+"/*.js") },
 	"list":     func(items ...string) []string { return items },
 }
 

@@ -28,10 +28,10 @@ func read(t testing.TB, path ...string) []byte {
 func needsNode(t *testing.T) {
 	t.Helper()
 	_, err := exec.LookPath("node")
-	if _, none := os.Stat("node_modules"); err == nil && none == nil {
+	if _, none := os.Stat("../node_modules"); err == nil && none == nil {
 		return
 	}
-	const message = "needs node 20 or newer, and npm ci in hubserver/page/preview"
+	const message = "needs node 20 or newer, and npm ci in hubserver/page"
 	if os.Getenv(storetest.RequireVariable) != "" {
 		t.Fatal(message)
 	}
@@ -40,35 +40,46 @@ func needsNode(t *testing.T) {
 
 func TestBuild_IsOfTheseSources(t *testing.T) {
 	t.Parallel()
-	files := []string{"build.mjs", "frame.html", "package-lock.json"}
-	sources, err := filepath.Glob("src/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range sources {
-		files = append(files, filepath.ToSlash(s))
+	files := []string{"build.mjs", "preview/frame.html", "package-lock.json"}
+	for _, dir := range []string{"editor", "preview/page", "preview/src", "static/preview", "style"} {
+		sources, err := os.ReadDir(filepath.Join("..", dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sources {
+			files = append(files, dir+"/"+s.Name())
+		}
 	}
 	slices.Sort(files)
 	hash := sha256.New()
 	for _, file := range files {
 		hash.Write([]byte(file + "\x00"))
-		hash.Write(append(read(t, file), 0))
+		hash.Write(append(read(t, "..", file), 0))
 	}
 	if got, want := strings.TrimSpace(string(read(t, "dist/SOURCES"))), hex.EncodeToString(hash.Sum(nil)); got != want {
-		t.Error("the sources changed after dist was built: run npm ci and node build.mjs in hubserver/page/preview")
+		t.Error("the sources changed after dist was built: run npm ci and node build.mjs in hubserver/page")
 	}
 }
 
 func TestBuild_IsReproducible(t *testing.T) {
 	t.Parallel()
 	needsNode(t)
-	dir := filepath.Join(t.TempDir(), "dist")
-	if output, err := exec.CommandContext(t.Context(), "node", "build.mjs", dir).CombinedOutput(); err != nil {
+	dir := t.TempDir()
+	if output, err := exec.CommandContext(t.Context(), "node", "../build.mjs", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	for _, name := range []string{"frame.html", "packages.json", "LICENCES", "SCRIPTS", "inner.js", "SOURCES"} {
-		if !bytes.Equal(read(t, dir, name), read(t, "dist", name)) {
+		if !bytes.Equal(read(t, dir, "preview", name), read(t, "dist", name)) {
 			t.Errorf("dist/%s is not what the sources build", name)
+		}
+	}
+	built, err := filepath.Glob("../static/dist/*")
+	if err != nil || len(built) == 0 {
+		t.Fatalf("no scripts of pages: %v", err)
+	}
+	for _, path := range built {
+		if name := filepath.Base(path); !bytes.Equal(read(t, dir, "page", name), read(t, path)) {
+			t.Errorf("static/dist/%s is not what the sources build", name)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package preview is the frame in which the hub's page shows an app: a static document of
 // opaque origin, the program that runs in it, and the packages that an app may import. The
-// program's sources are in src, and build.mjs makes dist of them.
+// program's sources are in src, and ../build.mjs makes dist of them.
 //
 // It knows no project, no caller and no route: all that the frame shows is sent to it by
 // the page around it. It imports nothing of the hub's, because tool serves the same frame.

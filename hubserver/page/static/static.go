@@ -1,4 +1,4 @@
-// Package static embeds the style sheet and the scripts that pages refer to. It has no
+// Package static embeds the style sheet and the scripts that pages refer to, most of which build.mjs made. It has no
 // other content and imports nothing of the hub's, because tool serves some of them too.
 package static
 
@@ -6,10 +6,10 @@ import "embed"
 
 // Files are all of them.
 //
-//go:embed *.css *.js *.svg editor preview
+//go:embed icon.svg dist preview
 var Files embed.FS
 
 // Preview are those that show a preview on a page that is not the hub's.
 //
-//go:embed style.css icon.svg preview/host.js preview/messages.js preview/view.js
+//go:embed icon.svg dist/style.css preview/host.js preview/messages.js preview/view.js
 var Preview embed.FS

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { address, nearest } from "../../static/editor/address.js";
+import { address, nearest } from "../../editor/address.js";
 
 test("address reads the key of a hash", () => {
   assert.equal(address("#key=theme.colour"), "theme.colour");

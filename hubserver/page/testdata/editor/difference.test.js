@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { counts, difference, elements, sentence } from "../../static/editor/difference.js";
+import { counts, difference, elements, sentence } from "../../editor/difference.js";
 
 const map = (object) => new Map(Object.entries(object));
 

@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { Publisher, edited, load, store, subscribe } from "../../static/editor/draft.js";
+import { Publisher, edited, load, store, subscribe } from "../../editor/draft.js";
 
 // memory is a session storage.
 function memory(limit = Infinity) {

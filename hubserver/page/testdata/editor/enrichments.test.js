@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { Targets, isEnrichment, isReference, readArray, recordKey, recordOf, writeArray } from "../../static/editor/enrichments.js";
+import { Targets, isEnrichment, isReference, readArray, recordKey, recordOf, writeArray } from "../../editor/enrichments.js";
 
 test("an array of records can be read and written", () => {
   const text = '[{"label":"All","order":1.0,"target":"listPets"},{}]';

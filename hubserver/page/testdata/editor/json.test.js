@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { compare, parse, pretty, write } from "../../static/editor/json.js";
+import { compare, parse, pretty, write } from "../../editor/json.js";
 
 test("parse keeps the literal text of numbers", () => {
   for (const number of ["1.0", "1.00", "-0", "1e400", "9007199254740993", "0.1e-7", "12345678901234567890.123456789"]) {

@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { Model, readConfig, writeConfig } from "../../static/editor/model.js";
-import { merge, remaining, resolve } from "../../static/editor/merge.js";
+import { Model, readConfig, writeConfig } from "../../editor/model.js";
+import { merge, remaining, resolve } from "../../editor/merge.js";
 
 // edit makes a model of a config with some edits.
 function edit(config, change) {

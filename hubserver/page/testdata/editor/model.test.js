@@ -2,8 +2,8 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createHash } from "node:crypto";
-import { Model, readConfig, undoing, writeConfig } from "../../static/editor/model.js";
-import { clashes, firstSegment, joinKey, keyProblem, shown, splitKey } from "../../static/editor/keys.js";
+import { Model, readConfig, undoing, writeConfig } from "../../editor/model.js";
+import { clashes, firstSegment, joinKey, keyProblem, shown, splitKey } from "../../editor/keys.js";
 
 const model = (config) => new Model({ revision: "r1", values: readConfig(config) });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LastSave } from "../../static/editor/saved.js";
+import { LastSave } from "../../editor/saved.js";
 
 const storage = (text) => ({ getItem: () => text, setItem: (_, t) => { text = t; } });
 const changes = [{ kind: "changed", key: "a", from: "1", to: "2" }];

@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { Schema, choices, fallback, fieldType, finding, hint } from "../../static/editor/schema.js";
+import { Schema, choices, fallback, fieldType, finding, hint } from "../../editor/schema.js";
 
 const schema = new Schema(`{
   "type": "object",

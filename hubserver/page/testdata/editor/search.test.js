@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { Index } from "../../static/editor/search.js";
+import { Index } from "../../editor/search.js";
 
 test("all words are found, in key or value", () => {
   const index = new Index([["theme.colour", '"Teal"'], ["theme.size", "1.0"], ["title", '"Pet store"']]);

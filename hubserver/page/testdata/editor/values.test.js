@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { convert, toInput, toText, typeOf } from "../../static/editor/values.js";
+import { convert, toInput, toText, typeOf } from "../../editor/values.js";
 
 test("every value can be shown and read again", () => {
   for (const text of ['""', '"a\\n\\"b\\\\"', "1.0", "-0", "1e400", "true", "false", "null", "{}", "[]", '[1.0,{"a":[]},"x"]', '"\u2028</script>"']) {

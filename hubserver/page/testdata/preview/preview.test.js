@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { read } from "../../static/preview/messages.js";
-import { untar } from "../../static/preview/tar.js";
+import { untar } from "../../preview/page/tar.js";
 
 const encoder = new TextEncoder();
 

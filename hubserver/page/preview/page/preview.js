@@ -1,11 +1,11 @@
 // One preview on a page: it hands what the hub has to the frame, follows saves, pushes and
 // the editor's draft, and shows what the frame says.
 
-import { edited, subscribe } from "../editor/draft.js";
-import { Host } from "./host.js";
+import { edited, subscribe } from "../../editor/draft.js";
+import { Host } from "../../static/preview/host.js";
 import { Problem, Project, packages } from "./project.js";
 import { watch } from "./watch.js";
-import * as view from "./view.js";
+import * as view from "../../static/preview/view.js";
 
 // Side is one frame with one version of the stack.
 class Side {

@@ -1,5 +1,6 @@
-// Builds the frame's program and the set of packages that apps may import, both into dist/.
-// The result depends only on the sources and on package-lock.json.
+// Builds the frame's program and the set of packages that apps may import into preview/dist/, and
+// the scripts and the style sheet of pages into static/dist/. The result depends only on the sources
+// and on package-lock.json. A directory as the argument gets both instead.
 
 import { build } from 'esbuild'
 import { createHash } from 'node:crypto'
@@ -10,14 +11,16 @@ import { gzipSync } from 'node:zlib'
 import { fileURLToPath } from 'node:url'
 
 const here = dirname(fileURLToPath(import.meta.url))
-const out = process.argv[2] ?? join(here, 'dist')
+const [out, pageOut] = process.argv[2] ? [join(process.argv[2], 'preview'), join(process.argv[2], 'page')] : [join(here, 'preview/dist'), join(here, 'static/dist')]
 const common = { bundle: true, minify: true, write: false, metafile: true, charset: 'utf8', target: 'es2022', legalComments: 'none', absWorkingDir: here }
+
+const folders = ['editor', 'preview/page', 'preview/src', 'static/preview', 'style']
 
 // The digest of all that the result depends on, so that a test without node notices a change
 // after which nothing was built.
 function digestOfSources() {
   const hash = createHash('sha256')
-  const files = ['build.mjs', 'frame.html', 'package-lock.json', ...readdirSync(join(here, 'src')).map(name => `src/${name}`)].sort()
+  const files = ['build.mjs', 'preview/frame.html', 'package-lock.json', ...folders.flatMap(dir => readdirSync(join(here, dir)).map(name => `${dir}/${name}`))].sort()
   for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(here, file))).update('\0')
   return hash.digest('hex')
 }
@@ -36,7 +39,7 @@ const asText = {
   },
 }
 
-const program = await build({ ...common, entryPoints: ['src/frame.js'], format: 'iife', plugins: [asText] })
+const program = await build({ ...common, entryPoints: ['preview/src/frame.js'], format: 'iife', plugins: [asText] })
 
 // The packages are CommonJS, as the modules of an app are when they run. Each is one module,
 // which requires the others.
@@ -57,8 +60,15 @@ for (const { path, text } of packages.outputFiles) {
   set[basename(path, '.js').replace('__', '/')] = { code: text, imports: names.filter(name => text.includes(`require("${name}")`)) }
 }
 
+// What pages load: a script for each kind of page, with what they have in common in files of their
+// own, and one style sheet.
+const page = await build({
+  ...common, format: 'esm', splitting: true, outdir: pageOut, jsx: 'automatic', jsxImportSource: 'preact',
+  entryPoints: { editor: 'editor/editor.js', preview: 'preview/page/main.js', project: 'editor/project.js', shell: 'editor/shell.js', style: 'style/style.css' },
+})
+
 // The licence of each package that is part of a result.
-const inputs = [program, packages].flatMap(({ metafile }) => Object.keys(metafile.inputs))
+const inputs = [program, packages, page].flatMap(({ metafile }) => Object.keys(metafile.inputs))
 const used = [...new Set(inputs.map(path => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1]).filter(Boolean))].sort()
 const licences = used.map(name => {
   const dir = join(here, 'node_modules', name)
@@ -67,14 +77,17 @@ const licences = used.map(name => {
   return `${name} ${version}\n\n${readFileSync(join(dir, file), 'utf8').trim()}\n`
 })
 
-rmSync(out, { recursive: true, force: true })
-mkdirSync(out, { recursive: true })
+for (const dir of [out, pageOut]) {
+  rmSync(dir, { recursive: true, force: true })
+  mkdirSync(dir, { recursive: true })
+}
+for (const { path, contents } of page.outputFiles) writeFileSync(path, contents)
 writeFileSync(join(out, 'SOURCES'), digestOfSources() + '\n')
 writeFileSync(join(out, 'LICENCES'), licences.join('\n' + '-'.repeat(80) + '\n\n'))
 const { version } = JSON.parse(readFileSync(require.resolve('react/package.json'), 'utf8'))
 const scripts = [program.outputFiles[0].text, texts['inner.js']]
 const results = {
-  'frame.html': readFileSync(join(here, 'frame.html'), 'utf8').replace('PROGRAM', () => scripts[0]),
+  'frame.html': readFileSync(join(here, 'preview/frame.html'), 'utf8').replace('PROGRAM', () => scripts[0]),
   'packages.json': JSON.stringify({ version, modules: set }, null, 1) + '\n',
 }
 // The two scripts that the policy of the frame allows: its program, and that of the app's frame, which

@@ -60,7 +60,7 @@ export class Pane {
   async #start() {
     this.root.dataset.state = "loading";
     try {
-      const [{ Preview }, view] = await Promise.all([import("../preview/preview.js"), import("../preview/view.js")]);
+      const [{ Preview }, view] = await Promise.all([import("../preview/page/preview.js"), import("../static/preview/view.js")]);
       const preview = new Preview(this.root);
       await preview.start();
       return { preview, view };

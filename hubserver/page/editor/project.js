@@ -1,8 +1,8 @@
 // Keeps the line up to date that says above a project's tabs who wrote its config. On the
 // Config tab, the editor does.
 
-import { listen } from "./editor/live.js";
-import { sayWritten } from "./editor/written.js";
+import { listen } from "./live.js";
+import { sayWritten } from "./written.js";
 
 const { project, revision } = document.getElementById("written").dataset;
 const path = `/v1/projects/${project.slice(1)}`;

@@ -1,7 +1,7 @@
 // The Preview tab.
 
 import { Preview } from "./preview.js";
-import * as view from "./view.js";
+import * as view from "../../static/preview/view.js";
 
 const root = document.getElementById("preview");
 
