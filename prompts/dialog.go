@@ -133,6 +133,7 @@ type dialog struct {
 	at       int // index of the current step; -1 before the first, len(steps) at the end
 
 	form  *form // shows the current question; nil while its Load runs
+	load  load  // that was started last
 	shown int   // counts the questions that were shown
 	edit  int   // counts changes of the text and of the step, so that outdated results are dropped
 	err   error // why the dialog ended early
@@ -142,14 +143,21 @@ func newDialog(ctx context.Context, p Prompter, steps []Step) *dialog {
 	return &dialog{ctx: ctx, prompter: p, theme: tui.NewTheme(p.Terminal.Out), steps: steps, at: -1}
 }
 
+// load is a Load in the background. The next one starts when it has ended, since both may write to the
+// same variables.
+type load struct {
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
 // Messages of a dialog to itself. One whose edit is not the dialog's is outdated.
 type (
 	// begin starts the first step.
 	begin struct{}
-	// loaded is sent when the Load of the step at an index has ended.
+	// loaded is sent when a Load has ended.
 	loaded struct {
-		at  int
-		err error
+		edit int
+		err  error
 	}
 	// paused is sent when typing has paused.
 	paused struct{ edit int }
@@ -176,7 +184,7 @@ func (d *dialog) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return d, nil
 	case loaded:
-		if msg.at != d.at {
+		if msg.edit != d.edit {
 			return d, nil
 		}
 		if msg.err != nil {
@@ -269,7 +277,7 @@ func (d *dialog) next() tea.Cmd {
 	d.edit++
 	for d.at++; d.at < len(d.steps); d.at++ {
 		if skip := d.steps[d.at].Skip; skip == nil || !skip() {
-			return d.load()
+			return d.start()
 		}
 	}
 	return tea.Quit
@@ -295,7 +303,7 @@ func (d *dialog) back() tea.Cmd {
 		d.at = previous
 		d.form = nil
 		d.edit++
-		return d.load()
+		return d.start()
 	}
 	if d.prompter.CanGoBack {
 		d.err = ErrBack
@@ -307,13 +315,26 @@ func (d *dialog) back() tea.Cmd {
 // Shown counts the questions that were shown; see [tui.Terminal.Run].
 func (d *dialog) Shown() int { return d.shown }
 
-// load runs the Load of the current step, if it has one, and then shows its question.
-func (d *dialog) load() tea.Cmd {
-	step, at, ctx := d.steps[d.at], d.at, d.ctx
+// start runs the Load of the current step, if it has one, and then shows its question.
+func (d *dialog) start() tea.Cmd {
+	step, edit := d.steps[d.at], d.edit
 	if step.Load == nil {
 		return d.show()
 	}
-	return tea.Batch(tui.Ticking(), func() tea.Msg { return loaded{at: at, err: step.Load(ctx)} })
+	former := d.load
+	if former.cancel != nil {
+		former.cancel()
+	}
+	ctx, cancel := context.WithCancel(d.ctx)
+	ended := make(chan struct{})
+	d.load = load{cancel, ended}
+	return tea.Batch(tui.Ticking(), func() tea.Msg {
+		if former.ended != nil {
+			<-former.ended
+		}
+		defer close(ended)
+		return loaded{edit, step.Load(ctx)}
+	})
 }
 
 // show shows the question of the current step. A step without one is done.

@@ -37,6 +37,23 @@ func Press(q Question, keys ...tea.KeyMsg) (answer string) {
 	return answer
 }
 
+// LoadTwice goes back while the second of two steps loads, answers the first one again, and lets the first
+// Load end only then. It returns the question that is shown before the second Load has ended, "" for none.
+func LoadTwice(first, second Step) (shown string) {
+	t := tui.Terminal{Out: io.Discard, Columns: 80, Rows: 24}
+	d := newDialog(context.Background(), Prompter{Terminal: t}, []Step{first, second})
+	d.Update(begin{})
+	d.next()
+	outdated := loaded{edit: d.edit}
+	d.Update(tea.KeyMsg{Type: tea.KeyEsc})
+	d.next()
+	d.Update(outdated)
+	if d.form == nil {
+		return ""
+	}
+	return d.form.Title
+}
+
 // Typed returns the answer to a question in whose form text is typed.
 func Typed(t tui.Terminal, q Question, text string) (answer string) {
 	f := newForm(q, Prompter{Terminal: t}, tui.NewTheme(io.Discard), false)

@@ -183,6 +183,15 @@ func TestForm_TextReplacesASuggestion(t *testing.T) {
 	}
 }
 
+func TestAsk_ResultOfALoadThatWasLeftIsDropped(t *testing.T) {
+	answers := map[string]string{}
+	second := ask("b", answers)
+	second.Load = func(context.Context) error { return nil }
+	if shown := prompts.LoadTwice(ask("a", answers), second); shown != "" {
+		t.Errorf("the question %q is shown while it loads", shown)
+	}
+}
+
 func TestAsk_LoadErrorEnds(t *testing.T) {
 	broken := errors.New("broken")
 	p, _ := plain("one", "")
