@@ -65,8 +65,8 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 	w.talk(term, []turn{
 		{"> gone", "", down + down}, {"> web", "", "p"},
 		{"[n] Cancel", "", "y"}, {"> Back to the overview", "home-pushed", enter},
-		{"> web", "", "f"}, {"> Leave them", "home-files", enter}, {"Aborted: nothing was changed", "", ""}, {"> Back to the overview", "", enter},
-		{"> web", "", "f"}, {"> Leave them", "", up}, {"> Push them", "", enter}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
+		{"> web", "", "f"}, {"> Cancel", "home-files", enter}, {"Aborted: nothing was changed", "", ""}, {"> Back to the overview", "", enter},
+		{"> web", "", "f"}, {"> Cancel", "", up}, {"> Push them", "", enter}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
 		{"> web", "", "o"}, {"> Back to the overview", "", enter},
 		{"> web", "", up}, {"> shop", "", "u"}, {"> Cancel", "", up}, {"> Publish it", "", enter},
 		{"Published @alice/web 1.1.0", "", ""}, {"> Back to the overview", "", enter},
@@ -177,7 +177,7 @@ func TestHome_ActionsCanBeLeft(t *testing.T) {
 	w.patch(`{"set": {"fromTheHub": true}}`) // a pull takes it
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.1.0"}`+"\n")
 	for _, c := range []struct{ key, asks, stage string }{
-		{"p", "[n] Cancel", "push"}, {"f", "> Leave them", "push"}, {"l", "[n] Cancel", "pull"}, {"u", "> Cancel", "publish"},
+		{"p", "[n] Cancel", "push"}, {"f", "> Cancel", "push"}, {"l", "[n] Cancel", "pull"}, {"u", "> Cancel", "publish"},
 		{"c", "> Continue", "create"}, {"i", "Which hub?", "login"},
 	} {
 		t.Run(c.key, func(t *testing.T) {

@@ -16,7 +16,7 @@ func TestPush_AsksOnceBeforeFilesThatGitIgnores(t *testing.T) {
 	if out, err := exec.Command("git", "init", "-q", w.dir).CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
-	const leave, push = "> Push nothing", "> Push them"
+	const leave, push = "> Cancel", "> Push them"
 	baseFiles := func() string {
 		text, _ := w.fetch("/v1/projects/alice/web/preview/base-files")
 		return text

@@ -67,7 +67,7 @@ func questions() []question {
 		question{"push: overwrite", []string{"push", "web"}, []turn{{"[n] Cancel", "", ""}}, []string{"):\t"}},
 		question{"pull: merge", []string{"pull", "web"}, []turn{{"[n] Cancel", "", ""}}, []string{"):\t"}},
 		question{"pull: files", []string{"pull", "web", "--base-files"},
-			[]turn{{"[n] Cancel", "", "y"}, {"> Leave them", "", ""}}, []string{"):\ty", "):\t"}},
+			[]turn{{"[n] Cancel", "", "y"}, {"> Cancel", "", ""}}, []string{"):\ty", "):\t"}},
 		question{"publish", []string{"publish", "second"}, []turn{{"> Cancel", "", ""}}, []string{"(default 2):\t"}},
 		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"or nothing to cancel", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"to cancel:\t"}},
 		question{"which local project", []string{"push"}, []turn{{"> second", "", ""}}, []string{"(default 1):\t"}},

@@ -361,7 +361,7 @@ func TestPull_OverwritesOnlyComparedFilesAndAfterAYes(t *testing.T) {
 		code int
 	}{{enter, 0}, {ctrlC, 130}} {
 		term := w.open(usual, "pull", "web", "--base-files", "--output", "../app")
-		term.wait("> Leave them")
+		term.wait("> Cancel")
 		golden(t, "screen/pull-files.txt", strings.NewReplacer(w.hub.origin, "http://hub.example.com", filepath.Dir(w.dir), "DIR").Replace(term.text()))
 		term.press(c.keys)
 		term.ends(c.code)
@@ -370,7 +370,7 @@ func TestPull_OverwritesOnlyComparedFilesAndAfterAYes(t *testing.T) {
 		}
 	}
 	shown := w.open(usual, "pull", "web", "--base-files", "--output", "../app")
-	shown.wait("> Leave them")
+	shown.wait("> Cancel")
 	shown.press(down)
 	shown.wait("> Show what changes in them")
 	shown.press(enter)
@@ -382,7 +382,7 @@ func TestPull_OverwritesOnlyComparedFilesAndAfterAYes(t *testing.T) {
 	shown.ends(130)
 	// What was not there to be compared is not overwritten.
 	edited := w.open(narrow, "pull", "web", "--base-files")
-	edited.wait("> Leave them")
+	edited.wait("> Cancel")
 	w.write("index.html", "<p>newer</p>\n")
 	edited.press(up)
 	edited.wait("> Overwrite them")
@@ -393,7 +393,7 @@ func TestPull_OverwritesOnlyComparedFilesAndAfterAYes(t *testing.T) {
 	}
 
 	term := w.open(narrow, "pull", "web", "--base-files")
-	w.talk(term, []turn{{"> Leave them", "", up}, {"> Overwrite them", "", enter}})
+	w.talk(term, []turn{{"> Cancel", "", up}, {"> Overwrite them", "", enter}})
 	term.ends(0)
 	if got := w.read("index.html") + w.read("style.css"); got != "<p>theirs</p>\np {}\n" {
 		t.Errorf("the files are now %s", got)

@@ -43,11 +43,11 @@ const (
 	no  = "no"
 )
 
-// cancelText is the text of the choice that declines.
-const cancelText = "Cancel"
+// Cancel is the text of the choice that declines.
+const Cancel = "Cancel"
 
 // stopChoice is a choice that ends the dialog with ErrStop.
-var stopChoice = Choice{"stop", cancelText}
+var stopChoice = Choice{"stop", Cancel}
 
 // stops reports whether an answer ends the dialog with ErrStop.
 func (q Question) stops(answer string) bool {

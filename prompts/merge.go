@@ -50,7 +50,7 @@ func (p Prompter) mergePlain(ctx context.Context, q Merge) ([]flat.Side, error) 
 		{theirs, "Theirs"},
 		{restMine, "Mine for all that are left"},
 		{restTheirs, "Theirs for all that are left"},
-		{quit, cancelText},
+		{quit, Cancel},
 	}
 	sides := make([]flat.Side, 0, len(q.Conflicts))
 	for i, c := range q.Conflicts {

@@ -59,7 +59,7 @@ func (p Prompter) overwritePlain(ctx context.Context, q Overwrite, diff []tui.Ro
 	question := Question{
 		Title:   q.Title,
 		Facts:   facts,
-		Choices: []Choice{{yes, q.Yes}, {no, cancelText}},
+		Choices: []Choice{{yes, q.Yes}, {no, Cancel}},
 		Preset:  no,
 	}
 	answer, err := p.choosePlain(ctx, question, func() []string { return tui.Sentences(diff, 0) })
@@ -351,7 +351,7 @@ func (m *overwriteView) answers() string {
 	if m.ready && !m.typing {
 		y, n = m.theme.Accent.Render("[y]"), m.theme.Accent.Render("[n]")
 	}
-	return fmt.Sprintf("  %s %s   %s %s", y, m.question.Yes, n, cancelText)
+	return fmt.Sprintf("  %s %s   %s %s", y, m.question.Yes, n, Cancel)
 }
 
 // help names the other keys that do something now, as many as fit in a line.

@@ -62,9 +62,9 @@ type UI interface {
 
 // YesNo is a question whose preset answer is no.
 type YesNo struct {
-	Title   string
-	Facts   []string // lines above the answers
-	Yes, No string   // what each answer does, such as: Push them
+	Title string
+	Facts []string // lines above the answers
+	Yes   string   // what that answer does, such as: Push them; the other one is Cancel
 }
 
 // Transfer shows how far a transfer has come.

@@ -124,7 +124,7 @@ func (t *Terminal) Confirm(ctx context.Context, q YesNo) (bool, error) {
 				Title:   q.Title,
 				Facts:   q.Facts,
 				Frame:   true,
-				Choices: []Choice{{yes, q.Yes}, {no, q.No}},
+				Choices: []Choice{{yes, q.Yes}, {no, Cancel}},
 				Preset:  no,
 			}
 		},

@@ -158,7 +158,7 @@ func (a *App) confirmHub(ctx context.Context, id *identity.Identity) error {
 			fmt.Sprintf("Hub        %s (%s)", id.Origin, id.OriginSource.Phrase()),
 			fmt.Sprintf("Workspace  %s (%s)", id.Workspace, workspace.HubFile),
 		},
-		Yes: "Use it", No: "Change nothing",
+		Yes: "Use it",
 	}))
 	if err == nil {
 		a.agreedHub = id.Origin

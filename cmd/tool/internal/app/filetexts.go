@@ -110,11 +110,11 @@ func FilesDifference(added, changed, removed []string, from, to map[string]strin
 
 // FilesQuestion is a question about files that differ. Show reads how.
 type FilesQuestion struct {
-	Title, Yes, No string
-	Facts          []string
-	Names          []string // such as: ~ src/index.html
-	Notice         string   // what has changed since the question was asked before
-	Show           func(context.Context) (flat.Difference, error)
+	Title, Yes string
+	Facts      []string
+	Names      []string // such as: ~ src/index.html
+	Notice     string   // what has changed since the question was asked before
+	Show       func(context.Context) (flat.Difference, error)
 }
 
 // ConfirmFiles asks q, and shows the contents of the files first if that is wanted.
@@ -124,7 +124,7 @@ func (a *App) ConfirmFiles(ctx context.Context, q FilesQuestion) (yes bool, err 
 		facts = append([]string{q.Notice}, facts...)
 	}
 	question := prompts.Question{Title: q.Title, Facts: facts, Frame: true, Preset: "no", Choices: []prompts.Choice{
-		{Value: "yes", Text: q.Yes}, {Value: "no", Text: q.No}, {Value: "show", Text: "Show what changes in them"},
+		{Value: "yes", Text: q.Yes}, {Value: "no", Text: prompts.Cancel}, {Value: "show", Text: "Show what changes in them"},
 	}}
 	answer := ""
 	err = a.UI.Ask(ctx, prompts.Step{

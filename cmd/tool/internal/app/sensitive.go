@@ -128,7 +128,7 @@ func (a *App) ConfirmSensitive(ctx context.Context, project string, s Sensitive)
 	yes, err = a.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Push these files to %s?", project),
 		Facts: append(facts, "To leave base files out, list them in .toolignore."),
-		Yes:   "Push them", No: "Push nothing",
+		Yes:   "Push them",
 	})
 	return true, yes, err
 }

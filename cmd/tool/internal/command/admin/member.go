@@ -251,6 +251,5 @@ func confirmRemoval(ctx context.Context, a *app.App, hub *identity.Hub, org, use
 		Title: fmt.Sprintf("Remove %s from %s?", user, org),
 		Facts: []string{fact},
 		Yes:   "Remove",
-		No:    "Change nothing",
 	}))
 }

@@ -166,6 +166,5 @@ func (u *update) confirm(ctx context.Context, a *app.App, former *wire.API) erro
 			"All projects that use the API get the new description.",
 		}, files.Facts()...),
 		Yes: "Replace it",
-		No:  "Change nothing",
 	}))
 }

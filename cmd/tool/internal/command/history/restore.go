@@ -304,7 +304,6 @@ func (r *restore) confirmFiles(ctx context.Context, f *restoredFiles, entry, cur
 			"Files    " + f.summary(),
 		}, app.Shortened(names)...),
 		Yes: "Restore them",
-		No:  "Leave them",
 	}))
 }
 

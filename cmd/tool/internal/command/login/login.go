@@ -222,7 +222,6 @@ func useHere(ctx context.Context, a *app.App, r *loggedIn, asked bool) error {
 			Title: "Use this hub in this workspace from now on?",
 			Facts: []string{"Hub        " + r.Origin, "Workspace  " + former + " (" + workspace.HubFile + ")"},
 			Yes:   "Change " + workspace.HubFile,
-			No:    "Change nothing",
 		})
 		if err != nil {
 			return err

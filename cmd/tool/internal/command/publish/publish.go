@@ -135,7 +135,6 @@ func (p *publish) confirm(ctx context.Context, plan *Plan) error {
 		Title: fmt.Sprintf("Publish @%s %s?", plan.Stack, plan.Version),
 		Facts: append(facts, "A published version never changes."),
 		Yes:   "Publish it",
-		No:    "Cancel",
 	}))
 }
 

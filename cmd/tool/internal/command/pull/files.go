@@ -108,14 +108,13 @@ func (p *pull) confirmFiles(ctx context.Context, f *filesPlan) error {
 	q := app.FilesQuestion{
 		Title: fmt.Sprintf("Overwrite files in %s?", f.dirName),
 		Yes:   "Overwrite them",
-		No:    "Leave them",
 		Show:  func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, f, changed) },
 	}
 	if n := len(changed); n > 0 {
 		differ := app.Count(n, "file differs", "files differ")
 		q.Facts = append(q.Facts, fmt.Sprintf("%s from those of %s:", differ, p.Project))
 	} else {
-		q.Title, q.Yes, q.No = fmt.Sprintf("Add files to %s?", f.dirName), "Add them", "Pull nothing"
+		q.Title, q.Yes = fmt.Sprintf("Add files to %s?", f.dirName), "Add them"
 	}
 	if n := len(f.toAsk); n > 0 {
 		added := app.Count(n, "file is added", "files are added")
@@ -142,7 +141,6 @@ func (p *pull) confirmSize(ctx context.Context, f *filesPlan, aboveUsual error) 
 		Title: fmt.Sprintf("Write that much to %s?", f.dirName),
 		Facts: []string{fmt.Sprintf("Base files of %s: %v.", p.Project, aboveUsual)},
 		Yes:   "Write it",
-		No:    "Write nothing",
 	}))
 }
 

@@ -95,7 +95,6 @@ func (p *push) confirmFiles(ctx context.Context, plan *Plan, again bool) error {
 		Facts: []string{fmt.Sprintf("Files  %d, %s: %d added, %d changed, %d removed",
 			f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))},
 		Yes:  "Push them",
-		No:   "Leave them",
 		Show: func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, f) },
 	}
 	if !known {

@@ -28,7 +28,8 @@ func (p *push) undo(ctx context.Context) (*Result, error) {
 	}
 	edit := last.Edit()
 	if edit.UpdatedBy == "" {
-		return nil, failure.New(failure.CodeNothingKept, "the last edit of %s replaced nothing", p.Project).At(app.StageRead)
+		return nil, failure.New(failure.CodeNothingKept, "the last edit of %s replaced nothing", p.Project).
+			At(app.StageRead).Try(p.Line("log"))
 	}
 	ownPush := edit.UpdatedBy == me.Name() && edit.UpdatedVia == wire.ViaPush
 	if !ownPush {
