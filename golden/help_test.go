@@ -2,6 +2,7 @@ package golden_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,24 +13,53 @@ import (
 )
 
 // topics are the pages of help that belong to no command.
-var topics = []string{"environment", "exit-codes", "results"}
+var topics = []string{
+	"start", "team", "pipelines", "environments", "base-files", "previews", "stacks", "secrets", "json",
+	"environment", "exit-codes", "results",
+}
 
 func TestHelp_EveryCommand(t *testing.T) {
-	var pages []string
-	for _, name := range []string{"tool", "hub"} {
-		pages = append(pages, helpOf(t, name)...)
-	}
+	pages := helpOf(t, "tool")
+	checkReference(t, pages)
+	pages = append(pages, helpOf(t, "hub")...)
 	for _, topic := range topics {
 		page := "tool-help-" + topic
 		text := output(t, "tool", "help", topic)
+		checkWidth(t, page, withoutBlocks(text))
+		if guide, err := os.ReadFile("../cmd/tool/guide/" + topic + ".md"); err == nil {
+			if text != string(guide) {
+				t.Errorf("tool help %s is not the guide:\n%s", topic, text)
+			}
+			continue
+		}
 		golden(t, "help/"+page+".txt", text)
-		checkWidth(t, page, text)
 		pages = append(pages, page)
 	}
 	files, err := filepath.Glob("testdata/help/*.txt")
 	if err != nil || len(files) != len(pages) {
 		t.Errorf("%d files for %d pages of help: %v", len(files), len(pages), err)
 	}
+}
+
+// checkReference compares the reference with the pages of help.
+func checkReference(t *testing.T, pages []string) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("# Every command\n\nWhat `tool COMMAND --help` prints.\n")
+	for _, page := range pages {
+		text, err := os.ReadFile(filepath.Join("testdata/help", page+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", strings.ReplaceAll(page, "-", " "), text)
+	}
+	golden(t, "../../cmd/tool/guide/reference.md", b.String())
+}
+
+// withoutBlocks returns a guide without its examples, tables and links, whose lines may be long.
+func withoutBlocks(text string) string {
+	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
+	return regexp.MustCompile(`(?m)^\|.*$`).ReplaceAllString(text, "")
 }
 
 var subcommand = regexp.MustCompile(`(?m)^  ([a-z-]+) {2,}[A-Z]`)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// The cells of the README's table: what each command does with a change of the hub's config
+// The cells of the table in the guide to teams: what each command does with a change of the hub's config
 // and a change of client.json since the two were last the same.
 const (
 	sends    = "sends yours"
@@ -238,7 +238,7 @@ func compact(t testing.TB, text string) string {
 	return string(short)
 }
 
-// checkTable checks that the README has the table.
+// checkTable checks that the guide has the table.
 func checkTable(t *testing.T) {
 	t.Helper()
 	table := "| Changed on the hub and in client.json | `" + strings.Join(reconciling, "` | `") + "` |\n|" + strings.Repeat("---|", 1+len(reconciling)) + "\n"
@@ -246,11 +246,11 @@ func checkTable(t *testing.T) {
 		table += "| " + change.what + " | " + strings.Join(change.outcomes[:], " | ") + " |\n"
 	}
 	table += "| only in client.json | " + strings.Join(unchanged[:], " | ") + " |\n"
-	readme, err := os.ReadFile("../README.md")
+	guide, err := os.ReadFile("../cmd/tool/guide/team.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(readme), table) {
-		t.Errorf("the README lacks this table:\n%s", table)
+	if !strings.Contains(string(guide), table) {
+		t.Errorf("the guide lacks this table:\n%s", table)
 	}
 }

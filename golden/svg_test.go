@@ -44,17 +44,23 @@ func (term *terminal) picture(title string, p paper, replace func(string) string
 func (term *terminal) drawn(title string, p paper, replace func(string) string) string {
 	columns, _ := term.screen.Size()
 	rows := strings.Count(term.lines(), "\n")
+	var b strings.Builder
+	for y := range rows {
+		term.drawRow(&b, y, columns, p, replace)
+	}
+	return image(columns, rows, title, "", p, b.String())
+}
+
+// image is an SVG image of rows of text, drawn with the attributes of cells.
+func image(columns, rows int, title, style string, p paper, content string) string {
 	width, height := columns*cellWidth+2*margin, rows*cellHeight+2*margin
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escaped(title))
-	b.WriteString("<style>text { white-space: pre }</style>\n")
+	fmt.Fprintf(&b, "<style>text { white-space: pre }%s</style>\n", style)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", p.ground)
 	fmt.Fprintf(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="15" fill="%s">`+"\n", p.ink)
-	for y := range rows {
-		term.drawRow(&b, y, columns, p, replace)
-	}
-	b.WriteString("</g>\n</svg>\n")
+	b.WriteString(content + "</g>\n</svg>\n")
 	return b.String()
 }
 
@@ -147,54 +153,75 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// story is what the README's pictures tell, in the order of the screens.
+// story is what the README's moving picture tells: screens, one after the other.
 type story struct {
 	*world
-	n int
+	rows   int // of the highest screen
+	frames []string
 }
 
-// paint compares the screen with the next picture of the story.
-func (s *story) paint(term *terminal, name, title string) {
-	s.t.Helper()
-	s.paintWith(term, "", name, title)
-}
+// seconds is how long each screen of the picture is shown.
+const seconds = 4
 
-// paintWith paints once the picture contains a part, which may come and go.
-func (s *story) paintWith(term *terminal, part, name, title string) {
+// paint adds the screen to the story.
+func (s *story) paint(term *terminal) { s.paintWith(term, "") }
+
+// paintWith adds the screen once it contains a part, which may come and go.
+func (s *story) paintWith(term *terminal, part string) {
 	s.t.Helper()
-	s.n++
-	var text string
 	term.until("has "+part, func(string) bool {
-		text = term.drawn(title, dark, func(run string) string {
-			return times.ReplaceAllString(strings.ReplaceAll(run, s.hub.origin, "http://hub.example.com"), "0.1 s")
-		})
-		return strings.Contains(text, part)
+		var b strings.Builder
+		rows := strings.Count(term.lines(), "\n")
+		for y := range rows {
+			term.drawRow(&b, y, 80, dark, func(run string) string {
+				return times.ReplaceAllString(strings.ReplaceAll(run, s.hub.origin, "http://hub.example.com"), "0.1 s")
+			})
+		}
+		if !strings.Contains(b.String(), part) {
+			return false
+		}
+		s.rows = max(s.rows, rows)
+		s.frames = append(s.frames, b.String())
+		return true
 	})
-	golden(s.t, fmt.Sprintf("picture/%d-%s.svg", s.n, name), text)
 }
 
-// The README's pictures are what the program draws.
-func TestPictures_MatchProgram(t *testing.T) {
+// picture is an image in which the screens follow each other. Who prefers less motion sees the last one.
+func (s *story) picture(title string) string {
+	style := fmt.Sprintf(`
+.screen { opacity: 0; animation: show %ds step-end infinite }
+@keyframes show { 0%% { opacity: 1 } %.2f%% { opacity: 0 } }
+@media (prefers-reduced-motion) { .screen { animation: none } .screen:last-child { opacity: 1 } }
+`, seconds*len(s.frames), 100/float64(len(s.frames)))
+	var b strings.Builder
+	for i, frame := range s.frames {
+		fmt.Fprintf(&b, "<g class=\"screen\" style=\"animation-delay: %ds\">\n%s</g>\n", i*seconds, frame)
+	}
+	return image(80, s.rows, title, style, dark, b.String())
+}
+
+// The README's picture is what the program draws.
+func TestPicture_MatchesProgram(t *testing.T) {
 	t.Parallel()
 	s := &story{world: newEmpty(t)}
 	s.must("login", "--origin", s.origin, "--token", s.token)
 	term := s.open(usual, "project", "create")
 	s.talk(term, []turn{{"> Create one named app", "", enter}})
 	term.wait("> Publish")
-	s.paint(term, "start", "The first screen of tool project create: hub, identity, stack, and an offer to publish it")
+	s.paint(term)
 	term.press(enter)
 	term.wait("@alice/app is available")
 	const cursor = `fill="#1d1f21"> </text>` // blinks
-	s.paintWith(term, cursor, "slug", "The slug is validated as it is typed, and checked for availability")
+	s.paintWith(term, cursor)
 	s.talk(term, []turn{
 		{"@alice/app is available", "", enter}, {"> Private", "", enter},
 		{"> Register", "", enter}, {"> Not now", "", "\x1b[A"}, {"> Push", "", enter},
 	})
 	term.wait("> Create @alice/app")
-	s.paint(term, "review", "What will happen, on which hub, as whom")
+	s.paint(term)
 	term.press(enter)
 	term.ends(0)
-	s.paint(term, "created", "The steps of the creation, and its result")
+	s.paint(term)
 
 	s.write(".tool/app/client.json", strings.Replace(s.read(".tool/app/client.json"), `"basePath": "src"`,
 		`"basePath": "src", "title": "Pet store", "theme": {"colour": "teal", "dark": true}, "tags": ["cats", "dogs"]`, 1))
@@ -206,12 +233,13 @@ func TestPictures_MatchProgram(t *testing.T) {
 	s.write(".tool/app/client.json", strings.NewReplacer(`"teal"`, `"green"`, `"dogs"]`, `"dogs", "owls"]`).Replace(s.read(".tool/app/client.json")))
 	term = s.open(usual)
 	term.wait("both:")
-	s.paint(term, "home", "tool alone: how the local projects stand, and what can be done")
+	s.paint(term)
 	term.press("q")
 	term.ends(0)
 	term = s.open(usual, "push", "app")
 	term.wait("[n] Cancel")
-	s.paint(term, "overwrite", "The difference, key by key, before anything is overwritten")
+	s.paint(term)
 	term.press("n")
 	term.ends(0)
+	golden(t, "picture/tour.svg", s.picture("A run of tool project create, and of a push"))
 }

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// The tour of README.md works from an empty directory, line by line as printed. Only
+// The tour of the guide "start" works from an empty directory, line by line as printed. Only
 // the hub's address differs, because the default one may be in use here.
-func TestReadme_TourWorksAsPrinted(t *testing.T) {
+func TestGuide_StartWorksAsPrinted(t *testing.T) {
 	t.Parallel()
 	blocks := tourOf(t)
 	root := t.TempDir()
@@ -74,20 +74,18 @@ func TestReadme_TourWorksAsPrinted(t *testing.T) {
 	}
 }
 
-// tourOf returns the shell blocks of the README's tour.
+// tourOf returns the shell blocks of the guide.
 func tourOf(t *testing.T) []string {
 	t.Helper()
-	readme, err := os.ReadFile("../README.md")
+	guide, err := os.ReadFile("../cmd/tool/guide/start.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, found := strings.Cut(string(readme), "\n## A tour\n")
-	section, _, _ = strings.Cut(section, "\n## ")
 	var blocks []string
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(guide), -1) {
 		blocks = append(blocks, block[1])
 	}
-	if !found || len(blocks) != 2 {
+	if len(blocks) != 2 {
 		t.Fatalf("the tour has %d blocks of shell lines, want the hub's and tool's", len(blocks))
 	}
 	return blocks

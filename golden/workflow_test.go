@@ -41,17 +41,17 @@ func parseWorkflow(t *testing.T, text string) (w workflow) {
 	return w
 }
 
-// readmeWorkflow is the workflow in README.md.
-func readmeWorkflow(t *testing.T) workflow {
+// guideWorkflow is the workflow in the guide to pipelines.
+func guideWorkflow(t *testing.T) workflow {
 	t.Helper()
-	readme, err := os.ReadFile("../README.md")
+	guide, err := os.ReadFile("../cmd/tool/guide/pipelines.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ := strings.Cut(string(readme), "```yaml\n")
+	_, text, _ := strings.Cut(string(guide), "```yaml\n")
 	text, _, ok := strings.Cut(text, "\n```\n")
 	if !ok {
-		t.Fatal("README.md has no workflow")
+		t.Fatal("the guide has no workflow")
 	}
 	return parseWorkflow(t, text)
 }
@@ -144,12 +144,12 @@ func newRunner(t *testing.T, w *world, flow workflow) (r *runner, comments func(
 	return r, func() []string { return bodies }
 }
 
-// The workflow of README.md, step by step: a pull request gets a preview project and a
+// The workflow of the guide, step by step: a pull request gets a preview project and a
 // comment, also when it is pushed to again; closing it removes the project; a merge pushes.
 func TestReadme_WorkflowWorksAsPrinted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
-	flow := readmeWorkflow(t)
+	flow := guideWorkflow(t)
 	r, comments := newRunner(t, w, flow)
 	w.write(clientJSON, "{\n  \"project\": \"@alice/web\", \"source\": \"openapi.json\",\n  \"settings\": "+after+"\n}\n")
 	main := w.config()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"embed"
 	"fmt"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/guide"
 	"example.com/projecthub/cmd/tool/internal/identity"
 )
 
@@ -100,22 +100,15 @@ func usageText(c *cobra.Command) string {
 	return b.String()
 }
 
-//go:embed guide
-var guides embed.FS
-
 // topics returns the help that belongs to no command.
 func topics() []*cobra.Command {
-	list := []*cobra.Command{
-		{Use: "environment", Short: "Environment variables"},
-		{Use: "exit-codes", Short: "Exit codes and stages"},
-		{Use: "results", Short: "JSON results"},
-	}
-	for _, topic := range list {
-		text, err := guides.ReadFile("guide/" + topic.Use + ".txt")
-		if err != nil {
-			panic(err)
-		}
-		topic.Long = strings.Replace(strings.TrimSpace(string(text)), "DEFAULT_ORIGIN", identity.DefaultOrigin, 1)
+	var list []*cobra.Command
+	for _, g := range guide.All {
+		list = append(list, &cobra.Command{
+			Use:   g.Name,
+			Short: g.Short,
+			Long:  strings.ReplaceAll(g.Text(), "DEFAULT_ORIGIN", identity.DefaultOrigin),
+		})
 	}
 	return list
 }
