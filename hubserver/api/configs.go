@@ -67,8 +67,12 @@ func putConfig(c *request.Call) error {
 
 // checkConfig answers as putConfig would, and writes nothing.
 func checkConfig(c *request.Call) error {
-	if n := c.R.URL.Query().Get("dryRun"); n != "1" {
-		return request.InvalidBody("", "dryRun must be 1, not %q: PUT replaces the config", n)
+	dryRun, err := askedDryRun(c)
+	if err != nil {
+		return err
+	}
+	if !dryRun {
+		return request.InvalidBody("", "dryRun must be 1: PUT replaces the config")
 	}
 	return replaceConfig(c, configWrite{via: wire.ViaPush, dryRun: true})
 }
@@ -98,8 +102,22 @@ func replaceConfig(c *request.Call, w configWrite) error {
 	return answerConfig(c, w)
 }
 
-// patchConfig changes some keys of the config of a project: 428 without If-Match.
+// askedDryRun reports whether the query asks what a write would do, without doing it.
+func askedDryRun(c *request.Call) (bool, error) {
+	q := c.R.URL.Query()
+	if n := q.Get("dryRun"); q.Has("dryRun") && n != "1" {
+		return false, request.InvalidBody("", "dryRun must be 1, not %q", n)
+	}
+	return q.Has("dryRun"), nil
+}
+
+// patchConfig changes some keys of the config of a project, or with ?dryRun=1 answers as if it did: 428 without
+// If-Match.
 func patchConfig(c *request.Call) error {
+	dryRun, err := askedDryRun(c)
+	if err != nil {
+		return err
+	}
 	var req wire.PatchConfig
 	if _, err := c.ReadJSON("the body", c.Hub.Limits.ConfigBytes+request.MaxJSON, &req); err != nil {
 		return err
@@ -112,7 +130,7 @@ func patchConfig(c *request.Call) error {
 		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a PATCH needs If-Match").
 			WithHint("send the ETag of the config that the change is based on")
 	}
-	return answerConfig(c, configWrite{via: wire.ViaAPI, patch: &req})
+	return answerConfig(c, configWrite{via: wire.ViaAPI, patch: &req, dryRun: dryRun})
 }
 
 // RestoreConfig writes the former config with this digest again, if the request's conditions are met: 404 if

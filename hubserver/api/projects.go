@@ -25,11 +25,10 @@ func createProject(c *request.Call, req *wire.CreateProject) error {
 	if _, err := ref.New(req.Account, req.Slug); err != nil {
 		return request.InvalidBody(pointer, "%v", err)
 	}
-	query := c.R.URL.Query()
-	dryRun := query.Has("dryRun")
+	dryRun, err := askedDryRun(c)
 	switch {
-	case dryRun && query.Get("dryRun") != "1":
-		return request.InvalidBody("", "dryRun must be 1, not %q", query.Get("dryRun"))
+	case err != nil:
+		return err
 	case dryRun && !req.CopyOf.IsZero():
 		return request.InvalidBody("/copyOf", "a copy has no dry run")
 	case !dryRun && req.Then != nil:
