@@ -1,7 +1,7 @@
 // Keeps the line up to date that says above a project's tabs who wrote its config. On the
 // Config tab, the editor does.
 
-import { listen } from "./live.js";
+import { listen } from "./stream.js";
 import { sayWritten } from "./written.js";
 
 const { project, revision } = document.getElementById("written").dataset;

@@ -1,6 +1,5 @@
 // written.js says above the tabs of a project who wrote the config that is shown.
 
-import { h } from "./dom.js";
 import { shown } from "./keys.js";
 
 // recent is for how long what was written was written just now, in milliseconds.
@@ -14,6 +13,9 @@ export function sayWritten({ by, via, at }) {
   const line = document.getElementById("written");
   if (!line) return;
   const time = new Date(at);
-  const when = Date.now() - time < recent ? "just now" : time.toLocaleString();
-  line.replaceChildren("Config written ", h("time", { dateTime: at }, when), " by ", h("strong", {}, shown(by)), ` through ${way(via)}`);
+  const when = Object.assign(document.createElement("time"), { dateTime: at });
+  when.textContent = Date.now() - time < recent ? "just now" : time.toLocaleString();
+  const name = document.createElement("strong");
+  name.textContent = shown(by);
+  line.replaceChildren("Config written ", when, " by ", name, ` through ${way(via)}`);
 }
