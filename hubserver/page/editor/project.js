@@ -1,23 +1,19 @@
-// Keeps the line up to date that says above a project's tabs who wrote its config. On the
-// Config tab, the editor does.
+// project.js keeps the line up to date that says above a project's tabs who saved its config. On the Config tab, the
+// editor does.
 
-import { listen } from "./live.js";
-import { sayWritten } from "./written.js";
+import { listen } from './live.js'
 
-const { project, revision } = document.getElementById("written").dataset;
-const path = `/v1/projects/${project.slice(1)}`;
-let said = revision;
-let end = null;
-let busy = Promise.resolve();
+const { project } = document.getElementById('written').dataset
+let end = null
+let busy = Promise.resolve()
 
-// look asks the hub who wrote the config. What cannot be asked now comes with a later event.
-async function look() {
+// look reads the line in the page as it is now. What cannot be read now comes with a later event.
+async function look(revision) {
+  if (document.getElementById('written').dataset.revision === revision) return
   try {
-    const response = await fetch(path);
-    if (!response.ok) return;
-    const { config } = await response.json();
-    said = config.revision;
-    sayWritten({ by: config.updatedBy, via: config.updatedVia, at: config.updatedAt });
+    const text = await (await fetch(location.href, { headers: { Accept: 'text/html' } })).text()
+    const line = new DOMParser().parseFromString(text, 'text/html').getElementById('written')
+    if (line) document.getElementById('written').replaceWith(line)
   } catch {
     // there is no connection
   }
@@ -25,15 +21,15 @@ async function look() {
 
 // follow listens while the page is visible: browsers keep few connections to the same host.
 function follow() {
-  if (document.visibilityState === "visible") {
-    end ??= listen(path, (event, data) => {
-      if (event === "config" && data.revision !== said) busy = busy.then(look);
-    });
+  if (document.visibilityState === 'visible') {
+    end ??= listen(`/v1/projects/${project.slice(1)}`, (event, data) => {
+      if (event === 'config') busy = busy.then(() => look(data.revision))
+    })
   } else {
-    end?.();
-    end = null;
+    end?.()
+    end = null
   }
 }
 
-addEventListener("visibilitychange", follow);
-follow();
+addEventListener('visibilitychange', follow)
+follow()
