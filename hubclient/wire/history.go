@@ -58,6 +58,11 @@ func (e BaseFilesEntry) ConfigEntry() ConfigEntry {
 	}
 }
 
+// RestoreConfig is the body of POST …/config/restore.
+type RestoreConfig struct {
+	Revision string `json:"revision"`
+}
+
 // RestoreBaseFiles is the body of POST …/preview/base-files/restore.
 type RestoreBaseFiles struct {
 	Tree string `json:"tree"` // the digest of a set in the history

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
@@ -133,10 +134,16 @@ func patchConfig(c *request.Call) error {
 	return answerConfig(c, configWrite{via: wire.ViaAPI, patch: &req, dryRun: dryRun})
 }
 
-// RestoreConfig writes the former config with this digest again, if the request's conditions are met: 404 if
-// it is not kept, 412.
-func RestoreConfig(c *request.Call, digest string) error {
-	former, err := formerConfig(c, digest)
+// restoreConfig writes a former config again: 428 without If-Match, 404 if it is not kept, 412.
+func restoreConfig(c *request.Call, req *wire.RestoreConfig) error {
+	if !tree.ValidDigest(req.Revision) {
+		return request.InvalidBody("/revision", "must be 64 lower-case hex digits, not %q", req.Revision)
+	}
+	if _, conditional := c.R.Header["If-Match"]; !conditional {
+		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a restore needs If-Match").
+			WithHint("send the ETag of the config that it is to replace")
+	}
+	former, err := formerConfig(c, req.Revision)
 	if err != nil {
 		return err
 	}
@@ -147,8 +154,7 @@ func RestoreConfig(c *request.Call, digest string) error {
 	if err := checkLimits(c, config); err != nil {
 		return err
 	}
-	_, err = writeConfig(c, configWrite{via: wire.ViaRestore, config: &config})
-	return err
+	return answerConfig(c, configWrite{via: wire.ViaRestore, config: &config})
 }
 
 // configWrite is a write of a config. It has a new config, or a patch of the present one; with neither it

@@ -34,11 +34,15 @@ export const present = computed(() => found.value.filter((f) => f.text === textO
 // show takes findings of the hub about the present config.
 export function show(findings) {
   if (findings.length === 0 && found.peek().length === 0) return;
-  found.value = findings.map((f) => {
-    const { key, path } = placeOf(f.pointer);
+  found.value = findings.flatMap((f) => pointersOf(f).map((pointer) => {
+    const { key, path } = placeOf(pointer);
     return { key, path, text: textOf(key), sentence: sentence(f) };
-  });
+  }));
 }
+
+// pointersOf returns where a finding is shown: what is missing, at its own key.
+const pointersOf = ({ pointer, keyword, want }) => (keyword !== "required" || !Array.isArray(want) ? [pointer]
+  : want.map((name) => `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`));
 
 // placeOf returns the key whose value a pointer into a PATCH or into the settings leads to.
 function placeOf(pointer) {
@@ -51,7 +55,7 @@ function placeOf(pointer) {
   return { key: joinKey(names), path: [] };
 }
 
-// sentences says what a keyword of the schema demands, for what it wants and what it got.
+// sentences says what a keyword of the schema wants, and what it got.
 const sentences = {
   maxLength: (want, got) => `At most ${want} characters; this has ${got}.`,
   minLength: (want, got) => `At least ${want} characters; this has ${got}.`,
@@ -62,17 +66,13 @@ const sentences = {
   exclusiveMaximum: (want, got) => `Less than ${want}; this is ${got}.`,
   exclusiveMinimum: (want, got) => `More than ${want}; this is ${got}.`,
   multipleOf: (want, got) => `A multiple of ${want}; this is ${got}.`,
-  enum: (want, got) => `One of ${want}; this is ${got}.`,
-  type: (want, got) => `This must be ${want}, not ${got}.`,
-  pattern: (want) => `This must match ${want}.`,
-  format: (want) => `This must be a valid ${want}.`,
-  required: (want) => `${want} is required.`,
+  required: () => "This is required.",
 };
 
-// sentence says a finding in one sentence; the hub's own words where there is none for its keyword.
+// sentence says a finding in one sentence; in the hub's words where there are no others for its keyword.
 function sentence({ keyword, want, got, detail }) {
   const known = sentences[keyword];
-  if (known && want !== undefined) return known(want, got);
+  if (known && want !== undefined && (got !== undefined || keyword === "required")) return known(want, got);
   return /[.!?]$/.test(detail) ? detail : `${detail[0].toUpperCase()}${detail.slice(1)}.`;
 }
 

@@ -23,10 +23,11 @@ const patience = 30_000;
 const encoded = (ref) => ref.replace(/^@/, "").split("/").map(encodeURIComponent).join("/");
 export const path = `/v1/projects/${encoded(page.project)}`;
 
-// config returns {revision, values, by, via, at}: values is a Map of canonical texts.
+// config returns {revision, values, by, via}: values is a Map of canonical texts.
 export async function config() {
-  const { revision = "", config: values, updatedBy: by = "", updatedVia: via = "", updatedAt: at = "" } = parse(await request("GET", `${path}/config`));
-  return { revision, values: readObject(values), by, via, at };
+  const answer = parse(await request("GET", `${path}/config`));
+  const { revision = "", updatedBy: by = "", updatedVia: via = "" } = answer;
+  return { revision, values: readObject(answer.config), by, via };
 }
 
 // patch saves a change of the config with this revision, and returns the new one with the hub's findings.

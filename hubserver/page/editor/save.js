@@ -142,8 +142,8 @@ async function send(done, message, merged) {
   const saved = values.peek();
   const answer = await patch(writePatch(made, sent, message), from.revision);
   const left = remaining(sent, edits.peek(), from.values, saved); // typed meanwhile
-  rebase({ revision: answer.revision, values: saved, by: page.user, via: "page", at: new Date().toISOString() }, left);
-  sayWritten(base.peek());
+  rebase({ revision: answer.revision, values: saved }, left);
+  sayWritten(answer.revision);
   rememberSave(page.project, answer.revision, made);
   findings.show(answer.findings);
   const others = merged.length > 0 ? ` Merged with what others saved: ${some(merged.map((c) => c.key))}.` : "";
@@ -214,7 +214,7 @@ function follow(newer) {
   const what = `${who(newer)} saved through ${way(newer.via)}: ${counts(made)}.`;
   if (dirty.peek() || phase.peek() !== idle) return offer(newer, what);
   rebase(newer, new Map());
-  sayWritten(newer);
+  sayWritten(newer.revision);
   unsay("done"); // that save can no longer be undone
   say("live", "info", `${what} It is shown here.`);
   flashed.value = new Set(made.map((c) => c.key));
