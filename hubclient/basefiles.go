@@ -3,7 +3,6 @@ package hubclient
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
@@ -223,7 +222,7 @@ func (u *Upload) put(ctx context.Context, blobs []tree.Entry, planned bool) (*wi
 		req.header[header] = value
 	}
 	t := u.files.Snapshot.Tree
-	query := url.Values{"push": {u.client.push}}
+	query := u.client.pushQuery()
 	if len(u.base) > 0 {
 		query.Set("base", u.files.Base.Digest)
 	}

@@ -59,11 +59,15 @@ type Client struct {
 	connect   dialFunc // opens a connection; tests replace it
 	transport *http.Transport
 	push      string // see BeginPush
+	message   string
 }
 
 // BeginPush makes the config and the base files that c puts from now on one push: their entries
-// in the history have the same Push.
-func (c *Client) BeginPush() { c.push = rand.Text() }
+// in the history have the same Push, and the message.
+func (c *Client) BeginPush(message string) { c.push, c.message = rand.Text(), message }
+
+// pushQuery returns the parameters of all writes of a push.
+func (c *Client) pushQuery() url.Values { return url.Values{"push": {c.push}, "message": {c.message}} }
 
 // New returns a client. The error is an *[Error]: not_a_hub when the origin is
 // none, token_malformed when no header can carry the token, insecure_origin when

@@ -31,7 +31,7 @@ func (c *Client) Config(ctx context.Context, r ref.Ref, have string) (*wire.Conf
 func (c *Client) PutConfig(
 	ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string,
 ) (*wire.ConfigWritten, error) {
-	return c.putConfig(ctx, to(wire.OpPutConfig, r).query(url.Values{"push": {c.push}}).match(ifRevision), body)
+	return c.putConfig(ctx, to(wire.OpPutConfig, r).query(c.pushQuery()).match(ifRevision), body)
 }
 
 // RestoreConfig is PutConfig with a config of the project's history, which then says that

@@ -211,7 +211,7 @@ func TestBrowser_PagesFitWindowsAndDarkMode(t *testing.T) {
 		do(t, b, chromedp.Navigate(hub.url+"/@acme/web"))
 		colours[scheme] = do(t, b, chromedp.Evaluate[string](`getComputedStyle(document.body).color`))
 	}
-	if diff := cmp.Diff(map[string]string{"light": "rgb(22, 25, 29)", "dark": "rgb(236, 238, 240)"}, colours); diff != "" {
+	if diff := cmp.Diff(map[string]string{"light": "rgb(18, 22, 26)", "dark": "rgb(238, 240, 242)"}, colours); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -2,8 +2,11 @@ package hubserver_test
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
@@ -43,6 +46,31 @@ func TestConfigHistory_SaysWhoChangedWhat(t *testing.T) {
 		if now := hub.as("rita").get(config + "?revision=" + newest.Revision).want(200); now.etag() != second.etag() {
 			t.Errorf("the present revision has the ETag %s", now.etag())
 		}
+	})
+}
+
+func TestHistory_ShowsMessages(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice, why := hub.as("alice"), "?message="+url.QueryEscape("warmer – as asked")
+		alice.put(clientCfg+why, `{"settings": {"a": 1}}`).want(200)
+		alice.patch(config+why, `{"set": {"a": 2}}`, header{"If-Match": "*"}).want(200)
+		alice.patch(config, `{"set": {"a": 3}}`, header{"If-Match": "*"}).want(200)
+		alice.put(baseFiles+why, archive(hub, file{name: "a", content: "beta"})).want(200)
+		var messages []string
+		for _, e := range decoded[wire.ConfigHistory](alice.get(configHistory).want(200)).Entries {
+			messages = append(messages, e.Message)
+		}
+		messages = append(messages, decoded[wire.BaseFilesHistory](alice.get(baseFiles + "/history").want(200)).Entries[0].Message)
+		want := []string{"", "warmer – as asked", "warmer – as asked", "warmer – as asked"}
+		if diff := cmp.Diff(want, messages); diff != "" {
+			t.Error(diff)
+		}
+		for _, query := range []string{"?message=a%0Ab", "?message=%1b[1m", "?message=" + strings.Repeat("%C3%A4", 201)} {
+			alice.put(clientCfg+query, `{"settings": {"a": 4}}`).problem(422, wire.CodeInvalidBody)
+			alice.patch(config+query, `{"set": {"a": 4}}`, header{"If-Match": "*"}).problem(422, wire.CodeInvalidBody)
+		}
+		alice.put(clientCfg+"?message="+strings.Repeat("%C3%A4", 200), `{"settings": {"a": 4}}`).want(200)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,9 +38,9 @@ func (d *terminal) poll() *answer {
 
 // approval is the form that approves a terminal.
 func (d *terminal) approval(scopes ...string) typed {
-	fields := []string{"code", d.UserCode, "decision", "approve", "lifetime", "30"}
+	fields := []string{"code", d.UserCode, "decision", "approve", "lifetime", "30d"}
 	for _, s := range scopes {
-		fields = append(fields, "scope", s)
+		fields = append(fields, "scopes", s)
 	}
 	return form(fields...)
 }
@@ -61,7 +60,7 @@ func TestDevice_GetsTokenThatIsApproved(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 		text := string(alice.post("/device", form("code", strings.ReplaceAll(strings.ToLower(d.UserCode), "-", " "))).want(200).body)
-		for _, part := range []string{d.UserCode, "tool on laptop", "127.0.0.1", `value="write:catalog" checked`, `value="admin:resource" aria-describedby`, `<option value="90" selected>`, `<option value="0">never expires`} {
+		for _, part := range []string{d.UserCode, "tool on laptop", "127.0.0.1", `value="write:catalog" checked`, `value="admin:resource" aria-describedby`, `<option value="90d" selected>`, `<option value="never">never expires`} {
 			if !strings.Contains(text, part) {
 				t.Errorf("the page does not say %q: %s", part, text)
 			}
@@ -102,7 +101,7 @@ func TestDevice_GetsNoToken(t *testing.T) {
 		// What is behind the approval goes before the terminal has its token.
 		behind := hub.token("alice", wire.ScopeWriteConfig)
 		orphan := hub.terminal()
-		hub.sessionBehind("alice", behind, wire.ScopeWriteConfig).post("/device", form("code", orphan.UserCode, "decision", "approve", "lifetime", "7")).want(200)
+		hub.sessionBehind("alice", behind, wire.ScopeWriteConfig).post("/device", form("code", orphan.UserCode, "decision", "approve", "lifetime", "7d")).want(200)
 		hub.revoke(behind)
 		orphan.poll().problem(400, wire.CodeAccessDenied)
 
@@ -124,7 +123,7 @@ func TestDevice_GetsNoTokenAfterRevocation(t *testing.T) {
 		d := hub.terminal()
 		alice.post("/device", d.approval("write:catalog")).want(200)
 		token := decoded[wire.DeviceToken](d.poll().want(200)).Token
-		alice.post("/tokens/revoke", form("id", pat.Hash(token)[:12])).want(303)
+		alice.delete(tokens + "/" + pat.Hash(token)[:12]).want(200)
 		hub.with(token).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
 		d.poll().problem(400, wire.CodeAccessDenied)
 
@@ -162,7 +161,7 @@ func TestDevice_EightWrongCodes(t *testing.T) {
 		d, alice := hub.terminal(), hub.session("alice")
 		for i := range 8 {
 			decision := []string{"", "approve", "deny"}[i%3]
-			if text := string(alice.post("/device", form("code", "BBBB-BBBB", "decision", decision, "lifetime", "7")).want(422).body); !strings.Contains(text, "No terminal waits") {
+			if text := string(alice.post("/device", form("code", "BBBB-BBBB", "decision", decision, "lifetime", "7d")).want(422).body); !strings.Contains(text, "No terminal waits") {
 				t.Fatalf("%d: %s", i, text)
 			}
 		}
@@ -297,8 +296,8 @@ func TestDevice_StrangersDropTheirOwn(t *testing.T) {
 	})
 }
 
-// TestTokens_NeverMoreThanWhatIsBehind tries every pair of scopes and lifetimes, on the
-// page of tokens and by approving a terminal.
+// TestTokens_NeverMoreThanWhatIsBehind tries every pair of scopes and lifetimes, with a session and by
+// approving a terminal.
 func TestTokens_NeverMoreThanWhatIsBehind(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		includes := func(has, asks wire.Scope) bool {
@@ -318,14 +317,14 @@ func TestTokens_NeverMoreThanWhatIsBehind(t *testing.T) {
 				}
 				who := hub.sessionBehind("alice", token, scopes...)
 				for _, asked := range append([]wire.Scope{""}, wire.Scopes...) {
-					for _, lifetime := range []string{"7", "30", "90", "0", "parent", "8", "-1", "x", ""} {
-						fields := []string{"name", "n", "lifetime", lifetime}
+					for _, lifetime := range []string{"7d", "30d", "90d", "never", "-1d", "x", ""} {
+						fields, request := []string{"lifetime", lifetime}, wire.CreateToken{Name: "n", Lifetime: lifetime}
 						if asked != "" {
-							fields = append(fields, "scope", string(asked))
+							fields, request.Scopes = append(fields, "scopes", string(asked)), []wire.Scope{asked}
 						}
-						fine := lifetime == "7" || lifetime == "30" || lifetime == "parent" || !end && (lifetime == "90" || lifetime == "0")
-						known := slices.Contains([]string{"7", "30", "90", "0", "parent"}, lifetime)
-						want := http.StatusOK
+						known := lifetime != "-1d" && lifetime != "x"
+						fine := !end || lifetime != "90d" && lifetime != "never"
+						want := http.StatusCreated
 						switch {
 						case behind == "" || asked != "" && !includes(behind, asked): // who can only read creates none
 							want = http.StatusForbidden
@@ -335,17 +334,17 @@ func TestTokens_NeverMoreThanWhatIsBehind(t *testing.T) {
 							want = http.StatusForbidden
 						}
 						tried++
-						a := who.post("/tokens", form(fields...))
+						a := who.post(tokens, request)
 						if a.status != want {
 							t.Errorf("behind %q (ends: %v), asking for %q and %q: %d, want %d", behind, end, asked, lifetime, a.status, want)
 						}
-						if minted := newToken(a); (minted != "") != (want == 200) {
+						if minted := newToken(a); (minted != "") != (want == 201) {
 							t.Errorf("behind %q, asking for %q and %q: the token %q", behind, asked, lifetime, minted)
 						}
-						if lifetime == "7" && end {
+						if lifetime == "7d" && end {
 							hub.sql("DELETE FROM devices")
 							d := hub.terminal()
-							if got := who.post("/device", form(append(fields, "code", d.UserCode, "decision", "approve")...)); got.status != want {
+							if got := who.post("/device", form(append(fields, "code", d.UserCode, "decision", "approve")...)); got.status != want && (got.status != 200 || want != 201) {
 								t.Errorf("behind %q, approving %q: %d, want %d", behind, asked, got.status, want)
 							}
 						}
@@ -355,12 +354,6 @@ func TestTokens_NeverMoreThanWhatIsBehind(t *testing.T) {
 			}
 		}
 		t.Logf("%d", tried)
-		who := hub.session("alice")
-		for _, fields := range [][]string{{"lifetime", "7"}, {"name", "", "lifetime", "7"}, {"name", "a\nb", "lifetime", "7"}, {"name", strings.Repeat("x", 129), "lifetime", "7"}, {"name", "n", "lifetime", "7", "scope", "write:everything"}} {
-			if a := who.post("/tokens", form(fields...)).want(422); !strings.Contains(string(a.body), `role="alert"`) {
-				t.Errorf("%q: %s", fields, a.body)
-			}
-		}
 	})
 }
 
@@ -373,7 +366,7 @@ func TestTokens_SessionThatCanOnlyReadCreatesNone(t *testing.T) {
 		if text := string(reader.get("/tokens").want(200).shows("This session can only read: it creates no tokens.").body); strings.Contains(text, "Create token") {
 			t.Errorf("the page has the form: %s", text)
 		}
-		reader.post("/tokens", form("name", "lasting", "lifetime", "0")).want(403).shows("creates no tokens")
+		reader.post(tokens, wire.CreateToken{Name: "lasting", Lifetime: "never"}).problem(403, wire.CodeMissingScope)
 		d := hub.terminal()
 		if text := string(reader.post("/device", form("code", d.UserCode)).want(403).shows("creates no tokens").body); strings.Contains(text, `value="approve"`) {
 			t.Errorf("the page offers to approve: %s", text)
@@ -400,7 +393,14 @@ func TestDevice_SessionWithoutTokensNeitherDeniesNorCounts(t *testing.T) {
 	})
 }
 
-// newToken returns the token that a page shows.
+// What the page of tokens has for each token and session that its viewer may end.
+const (
+	revokesToken = `data-action="/v1/tokens/`
+	sessions     = "/v1/sessions/"
+	endsSession  = `data-action="` + sessions
+)
+
+// newToken returns the token in an answer.
 func newToken(a *answer) string {
 	i := pat.Index(a.body)
 	if i < 0 {
@@ -416,7 +416,7 @@ func TestTokens_ListCreateRevoke(t *testing.T) {
 		if a := hub.with("").get("/tokens").want(303); a.header.Get("Location") != "/sign-in?to=%2Ftokens" {
 			t.Errorf("%v", a.header)
 		}
-		a := alice.post("/tokens", form("name", "<b>ci</b>", "scope", "write:config", "lifetime", "7")).want(200)
+		a := alice.post(tokens, wire.CreateToken{Name: "<b>ci</b>", Scopes: []wire.Scope{wire.ScopeWriteConfig}}).want(201)
 		token := newToken(a)
 		if me := decoded[wire.Whoami](hub.with(token).get("/v1/whoami").want(200)); me.TokenName != "<b>ci</b>" || a.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%+v %v", me, a.header)
@@ -428,31 +428,39 @@ func TestTokens_ListCreateRevoke(t *testing.T) {
 				t.Errorf("the page does not say %q: %s", part, text)
 			}
 		}
-		if strings.Contains(text, token) || strings.Contains(text, "<b>ci") || strings.Count(text, `action="/sessions/end"`) != 2 || strings.Count(text, `action="/tokens/revoke"`) != 2 {
+		if strings.Contains(text, token) || strings.Contains(text, "<b>ci") || strings.Count(text, endsSession) != 2 || strings.Count(text, revokesToken) != 2 {
 			t.Errorf("%s", text)
 		}
 		id := func(token string) string { return pat.Hash(token)[:12] }
 		// Other people's tokens and sessions stay.
-		sam.post("/tokens/revoke", form("id", id(token))).want(303)
+		sam.delete(tokens+"/"+id(token)).problem(404, wire.CodeNotFound)
 		sessionID := func(who *caller) string { return pat.Hash(strings.Split(who.cookie, "=")[1])[:12] }
-		for _, id := range []string{sessionID(alice), "", "%", "a"} {
-			sam.post("/sessions/end", form("id", id)).want(303)
+		for _, id := range []string{sessionID(alice), "%25", "a"} {
+			if ended := decoded[wire.EndedSession](sam.delete(sessions + id).want(200)); ended.Existed {
+				t.Errorf("%+v", ended)
+			}
 		}
 		hub.with(token).get("/v1/whoami").want(200)
 		alice.get("/v1/whoami").want(200)
-		alice.post("/sessions/end", form("id", sessionID(other))).want(303)
+		for _, existed := range []bool{true, false} {
+			if ended := decoded[wire.EndedSession](alice.delete(sessions + sessionID(other)).want(200)); ended.Existed != existed {
+				t.Errorf("%+v", ended)
+			}
+		}
+		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'session.end' AND actor = 'alice'"); n != 1 {
+			t.Errorf("%d rows of the audit", n)
+		}
 		other.get("/v1/whoami").problem(401, wire.CodeNotSignedIn)
-		alice.post("/tokens/revoke", form("id", id(token))).want(303)
+		alice.delete(tokens + "/" + id(token)).want(200)
 		hub.with(token).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
 		sam.get("/v1/whoami").want(200)
 
 		// What was created with a token ends with it.
-		child := newToken(alice.post("/tokens", form("name", "child", "lifetime", "7")).want(200))
-		alice.post("/tokens/revoke", form("id", id(behind))).want(303)
+		child := newToken(alice.post(tokens, wire.CreateToken{Name: "child"}).want(201))
+		alice.delete(tokens + "/" + id(behind)).want(200)
 		hub.with(child).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
 		alice.get("/v1/whoami").problem(401, wire.CodeNotSignedIn)
 		alice.get("/tokens").want(303)
-		alice.post("/tokens", form("name", "late", "lifetime", "7")).want(303)
 	})
 }
 
@@ -464,17 +472,17 @@ func TestTokens_SessionEndsNothingThatCanDoMore(t *testing.T) {
 		strong, weak, behind := hub.token("alice", wire.ScopeWriteCatalog), hub.token("alice"), hub.token("alice")
 		browser := hub.session("alice", wire.ScopeWriteConfig)
 		reader := hub.sessionBehind("alice", behind)
-		if text := string(reader.get("/tokens").want(200).body); strings.Count(text, `action="/tokens/revoke"`) != 2 || strings.Count(text, `action="/sessions/end"`) != 1 {
+		if text := string(reader.get("/tokens").want(200).body); strings.Count(text, revokesToken) != 2 || strings.Count(text, endsSession) != 1 {
 			t.Errorf("the page offers to end what can do more: %s", text)
 		}
-		reader.post("/tokens/revoke", form("id", id(strong))).want(403)
-		reader.post("/sessions/end", form("id", id(strings.Split(browser.cookie, "=")[1]))).want(403)
+		reader.delete(tokens+"/"+id(strong)).problem(403, wire.CodeMissingScope)
+		reader.delete(sessions+id(strings.Split(browser.cookie, "=")[1])).problem(403, wire.CodeMissingScope)
 		hub.with(strong).get("/v1/whoami").want(200)
 		browser.get("/v1/whoami").want(200)
 
-		reader.post("/tokens/revoke", form("id", id(weak))).want(303)
+		reader.delete(tokens + "/" + id(weak)).want(200)
 		hub.with(weak).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
-		hub.session("alice", wire.ScopeAdminResource).post("/tokens/revoke", form("id", id(strong))).want(303)
+		hub.session("alice", wire.ScopeAdminResource).delete(tokens + "/" + id(strong)).want(200)
 		hub.with(strong).get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
 	})
 }

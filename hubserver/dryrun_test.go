@@ -36,3 +36,42 @@ func TestCheckConfig_AnswersAsPutAndWritesNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestPatchConfig_DryRunAnswersAsPatchAndWritesNothing(t *testing.T) {
+	two := func(cfg *hubserver.Config) { cfg.Limits.ConfigKeys = 2 }
+	eachWith(t, two, func(t *testing.T, hub *testHub) {
+		hub.project()
+		schema := schemaBundle(t, "9.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: themeSchema})
+		hub.as("alice").put(site+"/versions/9.0.0", schema).want(201)
+		old := hub.settings(`{"color": "teal"}`)
+		before := hub.written()
+		alice, check, current := hub.as("alice"), config+"?dryRun=1", header{"If-Match": old}
+		const change = `{"set": {"size": 1.5}, "remove": ["color"]}`
+
+		a := alice.patch(check, change, current).want(200)
+		w := decoded[wire.ConfigWritten](a)
+		if string(w.Config) != `{"size":1.5}` || string(w.Replaced.Config) != `{"color":"teal"}` {
+			t.Errorf("%+v", w)
+		}
+		if got := a.etag(); got != `"`+w.Revision+`"` || got == old {
+			t.Errorf("the ETag is %s, the revision %s", got, w.Revision)
+		}
+		if len(w.Findings) != 1 || w.Findings[0].Pointer != "/size" {
+			t.Errorf("findings %v, want one about /size", w.Findings)
+		}
+		alice.patch(check, change).problem(428, wire.CodePreconditionRequired)
+		alice.patch(check, change, header{"If-Match": `"x"`}).problem(412, wire.CodeRevisionChanged)
+		alice.patch(check, `{"set": {"color.a": 1}}`, current).problem(422, wire.CodeInvalidBody)
+		alice.patch(check, `{"set": {"a": 1, "b": 1}}`, current).problem(413, wire.CodeTooLarge)
+		alice.patch(config+"?dryRun=true", change, current).problem(422, wire.CodeInvalidBody)
+		hub.as("rita").patch(check, change, current).problem(403, wire.CodeNotPermitted)
+		if after := hub.written(); after != before {
+			t.Errorf("written:\n%s\nbefore:\n%s", after, before)
+		}
+		if now := alice.get(config).want(200).etag(); now != old {
+			t.Errorf("the revision is %s, not %s", now, old)
+		}
+		hub.as("anna").patch(web, `{"enforceSchema": true}`).want(200)
+		alice.patch(check, change, current).problem(422, wire.CodeSettingsInvalid)
+	})
+}

@@ -21,20 +21,14 @@ func TestEditor_EditReviewSave(t *testing.T) {
 	hub.project()
 	hub.settings(`{"title": "Pets", "theme": {"colour": "teal", "density": 1.0, "big": 12345678901234567890, "dark": true, "old": null}, "fonts": ["Inter"]}`)
 	b := edit(t, hub, "alice")
-	act(t, b, `
-		type("theme.colour", "plum"); type("theme.density", "1.00");
-		field("theme.dark").click();
-		type("fonts", '["Inter", 2.50]');
-		press("Remove", row("theme.old"));
-		press("Add key");
-		change(editor.querySelector(".adding-key input"), "theme.new\\.key");
-		change(editor.querySelector(".adding-key select"), "number");`)
-	act(t, b, `change(editor.querySelectorAll(".adding-key input")[1], "0.10"); press("Add");`)
+	act(t, b, `type("theme.colour", "plum"); type("theme.density", "1.00"); field("theme.dark").click(); type("fonts", '["Inter", 2.50]')`)
+	pressIn(t, b, "theme.old", "Remove")
+	addKey(t, b, `theme.new\.key`, "number", "0.10")
 	await(t, b, `state("theme.new\\.key") === "added" && document.activeElement === field("theme.new\\.key")`)
-	if got, want := run[string](t, b, `return editor.querySelector(".save-bar .summary").textContent`), "1 added, 4 changed, 1 removed"; got != want {
-		t.Errorf("the bar says %q, want %q", got, want)
+	if got, want := run[string](t, b, `return editor.querySelector(".dock .only").textContent`), "6 changes"; got != want {
+		t.Errorf("the dock says %q, want %q", got, want)
 	}
-	act(t, b, `press("Review and save")`)
+	act(t, b, `review()`)
 	want := []string{
 		`changed: fonts: elements: 1 added+ [1] 2.50`, `changed: theme.colour: "teal" → "plum"`, `changed: theme.dark: true → false`,
 		`changed: theme.density: 1.0 → 1.00`, `added: theme.new\.key: 0.10`, `removed: theme.old: null`,
@@ -48,7 +42,7 @@ func TestEditor_EditReviewSave(t *testing.T) {
 	if saved.UpdatedVia != wire.ViaPage || saved.UpdatedBy != "alice" {
 		t.Errorf("it was written by %s through %s", saved.UpdatedBy, saved.UpdatedVia)
 	}
-	if run[bool](t, b, `return !editor.querySelector(".save-bar").hidden || keys().some(k => k.dataset.state !== "same")`) {
+	if run[bool](t, b, `return editor.querySelector(".dock") || keys().some(k => k.dataset.state !== "same")`) {
 		t.Error("there are still changes")
 	}
 
@@ -70,7 +64,7 @@ func TestEditor_InvalidValuesAreKeptAndNotSaved(t *testing.T) {
 	hub.project()
 	hub.settings(`{"a": 1, "b": {"c": 2}}`)
 	b := edit(t, hub, "alice")
-	act(t, b, `type("a", "1,5"); press("Review and save")`)
+	act(t, b, `type("a", "1,5"); review()`)
 	await(t, b, `!dialog() && notes().some(n => n.includes("cannot be saved yet: a")) && document.activeElement === field("a")`)
 	if got := run[string](t, b, `return row("a").textContent + field("a").getAttribute("aria-invalid")`); !strings.Contains(got, "1.5") || !strings.HasSuffix(got, "true") {
 		t.Errorf("the row says %q", got)
@@ -78,10 +72,8 @@ func TestEditor_InvalidValuesAreKeptAndNotSaved(t *testing.T) {
 	act(t, b, `type("a", "1.5")`)
 	await(t, b, `notes().length === 0`)
 	for key, want := range map[string]string{"b": "below it", "a.x": "holds a value", "a": "exists already", `x\y`: "followed by"} {
-		act(t, b, `press("Add key"); change(editor.querySelector(".adding-key input"), %q); press("Add");`, key)
-		if got := run[string](t, b, `return editor.querySelector(".adding-key .error").textContent`); !strings.Contains(got, want) {
-			t.Errorf("adding %q says %q, want %q", key, got, want)
-		}
+		addKey(t, b, key, "text", "x")
+		await(t, b, `dialog().querySelector(".error").textContent.includes(%q)`, want)
 	}
 	hub.wantConfig(`{"a":1,"b.c":2}`)
 	b.quiet(t)
@@ -97,16 +89,15 @@ func TestEditor_MergesConflicts(t *testing.T) {
 	// Another key: merged.
 	act(t, b, `type("a", "10")`)
 	hub.as("anna").put(clientCfg, `{"settings": {"a": 1, "b": 20, "c": 3}}`).want(200)
-	act(t, b, `press("Review and save")`)
-	act(t, b, `press("Save", dialog())`)
+	save(t, b)
 	await(t, b, `notes().some(n => n.startsWith("Saved: 1 changed. Merged with what others saved: b."))`)
 	hub.wantConfig(`{"a":10,"b":20,"c":3}`)
 
 	// The same keys: a choice, and nothing that was typed is lost.
-	act(t, b, `type("a", "11"); type("b", "22"); press("Remove", row("c"))`)
+	act(t, b, `type("a", "11"); type("b", "22")`)
+	pressIn(t, b, "c", "Remove")
 	hub.as("anna").put(clientCfg, `{"settings": {"a": 12, "b": 21, "c": 33, "d": 4}}`).want(200)
-	act(t, b, `press("Review and save")`)
-	act(t, b, `press("Save", dialog())`)
+	save(t, b)
 	await(t, b, `dialog()?.querySelectorAll(".conflict").length === 3`)
 	want := []string{"abase 10Theirs (anna) 12Yours 11", "bbase 20Theirs (anna) 21Yours 22", "cbase 3Theirs (anna) 33Yours removed"}
 	if diff := cmp.Diff(want, run[[]string](t, b, `return [...dialog().querySelectorAll(".conflict")].map(c => c.textContent)`)); diff != "" {
@@ -118,10 +109,11 @@ func TestEditor_MergesConflicts(t *testing.T) {
 	await(t, b, `!dialog() && field("a").value === "11" && field("b").value === "22" && state("c") === "removed"`)
 	await(t, b, `notes().some(n => n.startsWith("anna saved a newer config."))`)
 	act(t, b, `press("Merge")`)
-	act(t, b, `const [x, y, z] = dialog().querySelectorAll(".conflict"); x.querySelector("[value=mine]").click(); y.querySelector("[value=theirs]").click(); z.querySelector("[value=mine]").click(); press("Use the chosen values", dialog())`)
+	act(t, b, `const [x, y, z] = dialog().querySelectorAll(".conflict"); x.querySelector("[value=mine]").click(); y.querySelector("[value=theirs]").click(); z.querySelector("[value=mine]").click()`)
+	act(t, b, `press("Use the chosen values", dialog())`)
 	await(t, b, `!dialog() && field("d").value === "4" && field("b").value === "21"`)
 	hub.wantConfig(`{"a":12,"b":21,"c":33,"d":4}`)
-	act(t, b, `press("Review and save")`)
+	act(t, b, `review()`)
 	if diff := cmp.Diff([]string{"changed: a: 12 → 11", "removed: c: 33"}, run[[]string](t, b, `return changes()`)); diff != "" {
 		t.Error(diff)
 	}
@@ -152,8 +144,7 @@ func TestEditor_FollowsWhatOthersSave(t *testing.T) {
 	await(t, b, `field("a").value === "11" && field("b").value === "22" && state("a") === "same" && state("b") === "changed" && !notes().some(n => n.startsWith("anna"))`)
 
 	// One's own save is no news.
-	act(t, b, `press("Review and save")`)
-	act(t, b, `press("Save", dialog())`)
+	save(t, b)
 	await(t, b, `notes().some(n => n.startsWith("Saved: 1 changed."))`)
 	hub.as("anna").put(clientCfg, `{"settings": {"a": 11, "b": 22}}`).want(200)
 	await(t, b, `keys().length === 2`)
@@ -169,14 +160,14 @@ func TestEditor_DraftSurvivesEndOfSession(t *testing.T) {
 	hub.project()
 	hub.settings(`{"a": 1, "b": 2}`)
 	b := edit(t, hub, "alice")
-	act(t, b, `type("a", "10"); press("Review and save")`)
+	act(t, b, `type("a", "10"); review()`)
 	hub.sql(`DELETE FROM sessions`)
 	act(t, b, `press("Save", dialog())`)
 	await(t, b, `notes().some(n => n.startsWith("Your session has ended. Nothing was saved; your changes are kept in this tab."))`)
 	act(t, b, `press("Sign in and return")`)
 	do(t, b, chromedp.WaitVisible("[name=token]"))
 	do(t, b, chromedp.SendKeys("[name=token]", hub.token("alice", wire.Scopes...)+kb.Enter))
-	do(t, b, chromedp.WaitVisible("#editor[data-ready]"))
+	do(t, b, chromedp.WaitVisible("#editor[data-ready] .form"))
 	await(t, b, `field("a").value === "10" && notes().some(n => n.startsWith("Restored your unsaved changes to 1 key."))`)
 
 	// A draft is never applied to a newer config without asking.
@@ -193,7 +184,8 @@ func TestEditor_DraftSurvivesEndOfSession(t *testing.T) {
 	act(t, b, `press("Decide later", dialog())`)
 	await(t, b, `!dialog() && field("a").value === "5" && notes().some(n => n.startsWith("This tab has unsaved changes to 1 key"))`)
 	act(t, b, `press("Apply them here")`)
-	act(t, b, `dialog().querySelector("[value=mine]").click(); press("Use the chosen values", dialog())`)
+	act(t, b, `dialog().querySelector("[value=mine]").click()`)
+	act(t, b, `press("Use the chosen values", dialog())`)
 	await(t, b, `field("a").value === "10" && field("b").value === "20" && state("a") === "changed"`)
 
 	if b.mu.Lock(); len(b.warnings) != 1 || b.warnings[0] != "beforeunload" {
@@ -201,13 +193,16 @@ func TestEditor_DraftSurvivesEndOfSession(t *testing.T) {
 	}
 	b.mu.Unlock()
 
-	// Nor to another user's session.
+	// Another user sees nothing of it, and it waits for who made it.
 	b.signIn(t, hub.session("anna"))
 	b.visit(t, hub.url+"/@acme/web?other")
-	await(t, b, `field("a").value === "5" && notes().some(n => n.startsWith("This tab has changes to 1 key that alice did not save."))`)
-	act(t, b, `press("Discard them")`)
+	await(t, b, `field("a").value === "5" && notes().length === 0 && state("a") === "same"`)
+	b.signIn(t, hub.session("alice"))
+	b.visit(t, hub.url+"/@acme/web?back")
+	await(t, b, `field("a").value === "10" && state("a") === "changed"`)
+	act(t, b, `press("Discard")`)
 	b.visit(t, hub.url+"/@acme/web?gone")
-	await(t, b, `notes().length === 0`)
+	await(t, b, `state("a") === "same" && notes().length === 0`)
 	hub.wantConfig(`{"a":5,"b":20}`)
 }
 
@@ -219,10 +214,13 @@ func TestEditor_ReadersSeeNoFields(t *testing.T) {
 	hub.settings(`{"a": "x", "enrichments": [{"target": "listPets"}]}`)
 	for _, user := range []string{"", "rita", "sam"} {
 		b := edit(t, hub, user)
-		if n := run[int](t, b, `return editor.querySelectorAll(".value :is(input, textarea, select), .tools button").length`); n != 0 {
+		const fields = `return editor.querySelectorAll("[data-key] :is(input, textarea, select, button)").length`
+		act(t, b, `editor.querySelector(".items summary").click()`)
+		await(t, b, `editor.querySelector(".items .open").textContent.startsWith('target"listPets"')`)
+		if n := run[int](t, b, fields); n != 0 {
 			t.Errorf("%q sees %d fields", user, n)
 		}
-		if got := run[string](t, b, `return keys().map(k => k.querySelector(".name").textContent + k.querySelector(".value").textContent).join()`); got != `a"x",target"listPets"` {
+		if got := run[string](t, b, `return keys().map(k => k.querySelector(".name").textContent + k.querySelector(".control").textContent).join()`); got != `a"x"` {
 			t.Errorf("%q sees %q", user, got)
 		}
 		b.quiet(t)
@@ -238,18 +236,30 @@ func TestEditor_EnrichmentsAreRecords(t *testing.T) {
 	hub.as("alice").post("/v1/projects", newProject("web")).want(201)
 	hub.settings(`{"enrichments": [{"target": "listPets", "order": 1.0}, {"target": "Pet.age"}]}`)
 	b := edit(t, hub, "alice")
-	await(t, b, `editor.querySelectorAll(".advice").length === 1 && editor.querySelector(".entry:nth-child(2) .advice").textContent === "@acme/pets has no such operation, schema or property."`)
-	act(t, b, `const targets = editor.querySelectorAll(".entry [list]"); change(targets[1], "Pet.name")`)
-	await(t, b, `editor.querySelectorAll(".advice").length === 0`)
-	act(t, b, `press("Add a record")`)
+	await(t, b, `item(1).textContent.includes("GET /pets") && item(2).textContent.includes("not in the API") && editor.querySelector(".records .help").textContent.startsWith("1 of 1 operations of @acme/pets")`)
+	act(t, b, `open(2)`)
+	await(t, b, `member(2, "target").closest("[data-member]").querySelector(".advice").textContent === "@acme/pets has no such operation, schema or property."`)
+	act(t, b, `change(member(2, "target"), "Pet.name")`)
+	await(t, b, `!editor.querySelector(".advice") && item(2).textContent.includes("field of Pet")`)
+	act(t, b, `press("Add", editor.querySelector(".records > .actions"))`)
+	await(t, b, `document.activeElement === member(3, "target")`)
 	act(t, b, `change(document.activeElement, "GET /pets")`)
-	await(t, b, `editor.querySelector(".entry:nth-child(3) h3").textContent === "GET /pets" && document.activeElement.value === "GET /pets" && editor.querySelector(".entry:nth-child(3) [aria-label='Up: GET /pets']")`)
-	act(t, b, `change(editor.querySelector(".entry:nth-child(3) .adding input"), "label"); press("Add member", editor.querySelector(".entry:nth-child(3)"))`)
-	act(t, b, `change(document.activeElement, "All"); press("Up", editor.querySelector(".entry:nth-child(3)"))`)
-	act(t, b, `change(editor.querySelectorAll(".entry:nth-child(1) input")[0], "1.")`)
-	act(t, b, `press("Review and save")`)
-	await(t, b, `!dialog() && notes().some(n => n.includes("cannot be saved yet: enrichments"))`)
-	act(t, b, `change(editor.querySelectorAll(".entry:nth-child(1) input")[0], "1.50"); press("Review and save")`)
+	await(t, b, `item(3).querySelector("b").textContent === "GET /pets" && document.activeElement.value === "GET /pets"`)
+	act(t, b, `change(item(3).querySelector("form input"), "label")`)
+	act(t, b, `press("Add member", item(3))`)
+	await(t, b, `member(3, "label")`)
+	act(t, b, `change(member(3, "label"), "All")`)
+	act(t, b, `press("Up", item(3))`)
+	await(t, b, `item(2).querySelector("b").textContent === "All" && document.activeElement === item(2).querySelector("summary")`)
+	act(t, b, `open(1)`)
+	await(t, b, `member(1, "order")`)
+	act(t, b, `change(member(1, "order"), "1.")`)
+	await(t, b, `item(1).textContent.includes("to mend")`)
+	act(t, b, `review()`)
+	await(t, b, `!dialog() && notes().some(n => n.includes("cannot be saved yet: enrichments")) && member(1, "order").value === "1."`)
+	act(t, b, `change(member(1, "order"), "1.50")`)
+	act(t, b, `review()`)
+	await(t, b, `dialog()`)
 	want := []string{`changed: enrichments: elements: 1 added, 2 changed~ [0] {"order":1.0,"target":"listPets"} → {"order":1.50,"target":"listPets"}~ [1] {"target":"Pet.age"} → {"label":"All","target":"GET /pets"}+ [2] {"target":"Pet.name"}`}
 	if diff := cmp.Diff(want, run[[]string](t, b, `return changes()`)); diff != "" {
 		t.Error(diff)
@@ -258,13 +268,16 @@ func TestEditor_EnrichmentsAreRecords(t *testing.T) {
 	await(t, b, `notes().some(n => n.startsWith("Saved: 1 changed."))`)
 	hub.wantConfig(`{"enrichments":[{"order":1.50,"target":"listPets"},{"label":"All","target":"GET /pets"},{"target":"Pet.name"}]}`)
 
-	// As a whole.
+	// With keys, and as a whole.
+	act(t, b, `item(1).querySelector("summary").focus()`)
+	do(t, b, chromedp.KeyEvent(kb.ArrowDown, chromedp.KeyModifiers(1))) // alt
+	await(t, b, `item(2).textContent.includes("listPets") && document.activeElement === item(2).querySelector("summary")`)
+	act(t, b, `press("Reset", editor.querySelector(".records"))`)
+	await(t, b, `item(1).textContent.includes("listPets") && !editor.querySelector(".dock")`)
 	act(t, b, `press("Remove all")`)
-	await(t, b, `state("enrichments") === "removed" && !editor.querySelector(".entry")`)
-	act(t, b, `press("Restore")`)
-	await(t, b, `editor.querySelectorAll(".entry").length === 3 && editor.querySelector(".save-bar").hidden`)
-	act(t, b, `change(editor.querySelectorAll(".entry [list]")[0], "Pet"); press("Reset")`)
-	await(t, b, `editor.querySelectorAll(".entry [list]")[0].value === "listPets" && editor.querySelector(".save-bar").hidden`)
+	await(t, b, `state("enrichments") === "removed" && !editor.querySelector(".items")`)
+	act(t, b, `press("Restore", row("enrichments"))`)
+	await(t, b, `editor.querySelectorAll(".items > li").length === 3 && !editor.querySelector(".dock")`)
 	b.quiet(t)
 }
 
@@ -279,16 +292,19 @@ func TestEditor_ShowsWhatTheSchemaSays(t *testing.T) {
 	}}`
 	hub.as("alice").put(site+"/versions/2.0.0", schemaBundle(t, "2.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: schema})).want(201)
 	b := edit(t, hub, "alice")
-	await(t, b, `state("title") === "unset" && row("title").textContent.includes('Title <img src=x>not set, by default "Pets"') && row("title").textContent.includes("Shown at the top.")`)
-	act(t, b, `press("Set", row("title")); type("title", "Animals"); type("theme.colour", '"plum"'); type("theme.size", "2.5")`)
-	await(t, b, `row("title").textContent.includes("Must have at most 5 characters.") && row("theme.size").textContent.includes("Must be at most 2.") && field("theme.colour").localName === "select"`)
-	act(t, b, `press("Review and save")`)
+	await(t, b, `state("title") === "unset" && row("title").querySelector(".name").textContent === "Title <img src=x>" &&
+		field("title").placeholder === "Pets" && row("title").textContent.includes("Shown at the top.")`)
+	act(t, b, `type("title", "Animals"); pick("theme.colour", "plum"); type("theme.size", "2.5")`)
+	await(t, b, `row("title").querySelector(".error") && row("theme.size").querySelector(".error") && row("theme.size").querySelector("[type=range]").max === "2"`)
+	act(t, b, `review()`)
 	want := []string{`changed: theme.colour: "teal" → "plum"`, "changed: theme.size: 1.5 → 2.5", `added: title: "Animals"`}
+	await(t, b, `dialog().querySelectorAll(".found li").length === 2`)
 	if diff := cmp.Diff(want, run[[]string](t, b, `return changes()`)); diff != "" {
 		t.Error(diff)
 	}
-	act(t, b, `press("Keep editing", dialog()); press("Remove", row("title"))`)
-	await(t, b, `state("title") === "unset"`)
+	act(t, b, `press("Keep editing", dialog())`)
+	act(t, b, `press("Reset", row("title"))`)
+	await(t, b, `state("title") === "unset" && document.activeElement === field("title")`)
 	b.quiet(t)
 }
 
@@ -333,29 +349,31 @@ func TestEditor_TenThousandKeys(t *testing.T) {
 	}
 	hub.settings(`{"large": {` + settings.String()[1:] + `}}`)
 	b := edit(t, hub, "alice")
-	if n := run[int](t, b, `return document.querySelectorAll("*").length`); n > 5000 {
-		t.Errorf("the page has %d elements", n)
-	}
 	// The target: a search takes less than 50 ms; the figures are in the log.
+	await(t, b, `keys().length === 10000`)
 	figures := do(t, b, chromedp.Evaluate[string](`(async () => {
-		const search = document.querySelector("#editor [type=search]");
-		const times = {paint: Math.round(performance.getEntriesByName("first-contentful-paint")[0]?.startTime), ready: Math.round(performance.getEntriesByName("editor ready")[0].startTime)};
-		for (const query of ["key7", "key77", "key777", "key7777", "list long", "nothing", "99", ""]) {
+		const times = {ready: Math.round(performance.getEntriesByName("editor ready")[0].startTime)};
+		const painted = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+		const time = async (name, element, value) => {
+			await new Promise(done => setTimeout(done, 300));
 			const start = performance.now();
-			search.value = query;
-			search.dispatchEvent(new Event("input"));
-			await new Promise(done => setTimeout(done));
-			document.body.offsetHeight; // lays it out
-			times["search " + JSON.stringify(query)] = Math.round(performance.now() - start);
-		}
+			element.value = value;
+			element.dispatchEvent(new Event("input", {bubbles: true}));
+			await painted();
+			times[name] = Math.round(performance.now() - start);
+		};
+		const field = document.querySelector("#editor [data-key] .control input");
+		for (const text of ["a", "ab", "abc"]) await time("type " + text, field, text);
+		const search = document.querySelector("#editor [type=search]");
+		for (const query of ["key7", "key77", "key777", "list long", "nothing", ""]) await time("search " + JSON.stringify(query), search, query);
 		return JSON.stringify(times);
 	})()`, chromedp.EvalAwaitPromise))
 	t.Logf("milliseconds: %s", figures)
-	act(t, b, `change(editor.querySelector("[type=search]"), "key7777")`)
-	await(t, b, `keys().length === 1 && editor.querySelector(".count").textContent === "1 of 10,000 keys"`)
-	act(t, b, `type("large.key7777", "changed"); press("Review and save")`)
-	act(t, b, `press("Save", dialog())`)
-	await(t, b, `notes().some(n => n.startsWith("Saved: 1 changed."))`)
+	act(t, b, `filter("key7777")`)
+	await(t, b, `keys().length === 1 && editor.querySelector(".tools [role=status]").textContent === "1 of 10,000 keys"`)
+	act(t, b, `type("large.key7777", "changed")`)
+	save(t, b)
+	await(t, b, `notes().some(n => n.startsWith("Saved: 2 changed."))`)
 	b.quiet(t)
 }
 
@@ -393,16 +411,12 @@ func TestEditor_ShowsPayloadsAsText(t *testing.T) {
 	}
 	hub.settings(string(text))
 	b := edit(t, hub, "alice")
-	for range 20 {
-		more := run[bool](t, b, `const all = [...editor.querySelectorAll(".group[aria-expanded=false], .more button")].slice(0, 50); all.forEach(b => b.click()); return all.length > 0`)
-		if !more {
-			break
-		}
-	}
-	act(t, b, `keys().filter(r => !r.closest(".records")).slice(0, 300).forEach(r => { const f = r.querySelector("textarea"); if (f) change(f, f.value + "<img src=x onerror=alert(1)>") }); press("Review and save")`)
-	act(t, b, `press("Save", dialog())`)
+	await(t, b, `keys().length > %d`, len(payloads()))
+	act(t, b, `keys().slice(0, 300).forEach(r => { const f = r.querySelector("textarea, input"); if (f) change(f, f.value + "<img src=x onerror=alert(1)>") })`)
+	act(t, b, `editor.querySelectorAll(".items summary")[3].click()`)
+	save(t, b)
 	await(t, b, `notes().some(n => n.startsWith("Saved"))`)
-	if n := run[int](t, b, `return document.querySelectorAll("#editor :is(img, script, iframe, object, embed, svg, math, style, base, meta, link, video, details, marquee, a)").length`); n != 0 {
+	if n := run[int](t, b, `return document.querySelectorAll("#editor :is(img, script, iframe, object, embed, math, style, base, meta, link, video, marquee, a:not(.nav a))").length`); n != 0 {
 		t.Errorf("%d elements came to be", n)
 	}
 	b.quiet(t)

@@ -63,6 +63,8 @@ func gallery(t testing.TB) *testHub {
 	alice.put(baseFiles, archive(t, files...)).want(200)
 	browser := hub.session("anna")
 	browser.patch(config, `{"set": {"theme.accent": "teal", "features.export": true}, "remove": ["features.beta"]}`, header{"If-Match": browser.get(config).etag()}).want(200)
+	hub.as("anna").put("/v1/bots/acme/deploy", nil).want(201)
+	hub.as("anna").post("/v1/bots/acme/deploy/tokens", `{"name": "ci", "scopes": ["write:config"]}`).want(201)
 	return hub
 }
 
@@ -80,6 +82,7 @@ var views = []view{
 	{"preview", "/@acme/web/preview", "alice"}, {"files", "/@acme/web/files", "alice"}, {"files-directory", "/@acme/web/files/src", "alice"}, {"files-found", "/@acme/web/files?find=panel0", ""},
 	{"files-none", "/@acme/web/files?find=nothing", ""}, {"file", "/@acme/web/files/src/main.tsx", "alice"}, {"file-binary", "/@acme/web/files/src/icons.bin", ""}, {"file-image", "/@acme/web/files/public/logo.png", ""}, {"file-absent", "/@acme/web/files/none", ""},
 	{"files-empty", "/@acme/empty/files", "alice"}, {"history", "/@acme/web/history", "alice"}, {"history-empty", "/@acme/empty/history", "alice"},
+	{"comparison", "/@acme/web/history?from=2&to=4", "alice"}, {"comparison-files", "/@acme/web/history?of=files&to=6", "alice"}, {"account-admin", "/@acme", "anna"},
 	{"settings", "/@acme/web/settings", "alice"}, {"settings-saved", "/@acme/web/settings?saved=1", "alice"}, {"settings-reader", "/@acme/web/settings", "rita"},
 	{"absent", "/@acme/none", ""}, {"absent-signed-in", "/@acme/none", "sam"}, {"no-page", "/@acme/web/none", ""},
 	{"tokens", "/tokens", "alice"}, {"tokens-visitor", "/tokens", ""}, {"device", "/device", "alice"}, {"device-visitor", "/device", ""},
@@ -245,7 +248,7 @@ func TestGallery_KeyboardWithoutJavaScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	do(t, b, chromedp.Navigate(hub.url+"/@acme/web/preview"))
-	if got := do(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll("h2")].filter(e => e.checkVisibility()).map(e => e.textContent).join()`)); got != "The preview needs JavaScript,In a terminal" {
+	if got := do(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll("h2")].filter(e => e.checkVisibility()).map(e => e.textContent).join()`)); got != "The preview needs JavaScript" {
 		t.Errorf("the preview shows %q", got)
 	}
 	do(t, b, chromedp.Navigate(hub.url+"/@acme/back-office"))
@@ -260,27 +263,29 @@ func TestGallery_KeyboardWithoutJavaScript(t *testing.T) {
 	}
 	b.tabTo(t, `.tabs a[href$="/settings"]`)
 	b.follow(t, "/@acme/back-office/settings")
-	b.tabTo(t, "#private")
-	b.press(t, kb.ArrowDown)
-	b.tabTo(t, "form.settings .button")
-	b.follow(t, "/@acme/back-office/settings?saved=1")
-	if p := decoded[wire.Project](hub.with("").get("/v1/projects/acme/back-office").want(200)); p.Visibility != wire.Public {
-		t.Errorf("%+v", p)
+	const disabled = `[...document.querySelectorAll("main button")].every(button => button.disabled)`
+	if !do(t, b, chromedp.Evaluate[bool](disabled)) {
+		t.Error("a button that needs JavaScript can be pressed")
+	}
+	if text := do(t, b, chromedp.Text("main")); !strings.Contains(text, "Changing this here needs JavaScript.") {
+		t.Errorf("the tab shows %q", text)
 	}
 	b.tabTo(t, ".crumbs li:nth-child(2) a")
 	b.follow(t, "/@acme")
-	b.tabTo(t, `.rows a[href="/@acme/web"]`)
+	b.tabTo(t, `.projects a[href="/@acme/web"]`)
 	b.follow(t, "/@acme/web")
 	b.tabTo(t, `.tabs a[href$="/files"]`)
 	b.follow(t, "/@acme/web/files")
-	b.tabTo(t, ".find input")
+	b.tabTo(t, "main .find input")
 	b.press(t, "main.")
 	b.follow(t, "/@acme/web/files?find=main.")
 	b.tabTo(t, ".files a.file")
 	b.follow(t, "/@acme/web/files/src/main.tsx")
-	b.tabTo(t, ".bar .search input")
+	b.tabTo(t, ".bar .find input")
 	b.press(t, "portal")
 	b.follow(t, "/?q=portal")
+	b.tabTo(t, ".who summary")
+	b.press(t, kb.Enter)
 	b.tabTo(t, ".who button")
 	b.follow(t, "/sign-in")
 }

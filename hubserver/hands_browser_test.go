@@ -14,16 +14,31 @@ import (
 // hands are functions that do in a page what people do.
 const hands = `
 	const editor = document.getElementById("editor");
-	const keys = () => [...editor.querySelectorAll(".groups .key")];
-	const row = key => keys().find(r => r.dataset.key === key) ?? (() => { throw new Error("no row " + key) })();
-	const field = key => row(key).querySelector(".value :is(input, textarea, select:not(.type))");
-	const change = (e, value) => { e.value = value; e.dispatchEvent(new Event(e.localName === "select" ? "change" : "input", {bubbles: true})); };
+	const keys = () => [...editor.querySelectorAll(":is(.field, .row)[data-key]")];
+	const row = key => [...editor.querySelectorAll("[data-key]")].find(r => r.dataset.key === key) ??
+		(() => { throw new Error("no row " + key) })();
+	const field = key => row(key).querySelector(".control :is(textarea, select, input:checked, " +
+		"input:not([type=radio], [type=range], [type=color]))");
+	const change = (e, value) => {
+		e.value = value;
+		e.dispatchEvent(new Event(e.localName === "select" ? "change" : "input", {bubbles: true}));
+	};
 	const type = (key, value) => change(field(key), value);
-	const press = (text, within = document) => ([...within.querySelectorAll("button, a")].find(b => b.textContent === text) ?? (() => { throw new Error("no button " + text) })()).click();
+	const pick = (key, label) => [...row(key).querySelectorAll("label:has([type=radio])")].find(l => l.textContent === label).click();
+	const touch = key => row(key).dispatchEvent(new Event("focusin", {bubbles: true}));
+	const named = (text, within) => [...within.querySelectorAll("button, a, summary")].find(b =>
+		[b.textContent, b.ariaLabel].some(name => name === text || [" ", ":"].some(c => name?.startsWith(text + c))));
+	const press = (text, within = document) => (named(text, within) ?? (() => { throw new Error("no button " + text) })()).click();
+	const review = () => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "s", ctrlKey: true, bubbles: true}));
+	const filter = text => change(editor.querySelector("[type=search]"), text);
 	const state = key => row(key).dataset.state;
-	const notes = () => [...editor.querySelectorAll(".notice")].map(n => n.textContent);
+	const notes = () => [...editor.querySelectorAll(".toasts .notice")].map(n => n.textContent);
 	const dialog = () => document.querySelector("dialog[open]");
 	const changes = () => [...dialog().querySelectorAll(".diff > li")].map(l => l.textContent);
+	const item = n => editor.querySelector(".items > li:nth-child(" + n + ")");
+	const open = n => item(n).querySelector("summary").click();
+	const member = (n, name) => item(n).querySelector("[data-member=" + name + "] :is(input, textarea)");
+	const input = label => [...dialog().querySelectorAll("label")].find(l => l.textContent === label).control;
 `
 
 // run evaluates statements that end in a return, with the hands at hand.
@@ -47,6 +62,41 @@ func await(t *testing.T, b *browser, expression string, args ...any) {
 		seen, _ := chromedp.Run(b.Context, chromedp.Evaluate[string](`location + " " + document.body.innerText`))
 		t.Fatalf("%v: waiting for %s in %s", err, expression, seen)
 	}
+}
+
+// pressIn presses a button in the row of a key, which has it once somebody is there.
+func pressIn(t *testing.T, b *browser, key, button string) {
+	t.Helper()
+	act(t, b, `touch(%q)`, key)
+	await(t, b, `named(%q, row(%q))`, button, key)
+	act(t, b, `press(%q, row(%q))`, button, key)
+}
+
+// become changes the type of a key.
+func become(t *testing.T, b *browser, key, to string) {
+	t.Helper()
+	act(t, b, `touch(%q)`, key)
+	await(t, b, `row(%q).querySelector("select.type")`, key)
+	act(t, b, `change(row(%q).querySelector("select.type"), %q)`, key, to)
+}
+
+// addKey adds a key in the dialog for it. value is what is typed.
+func addKey(t *testing.T, b *browser, key, kind, value string) {
+	t.Helper()
+	act(t, b, `if (!dialog()) press("Add key")`)
+	await(t, b, `dialog()`)
+	act(t, b, `change(input("Key"), %q)`, key)
+	act(t, b, `change(input("Type"), %q)`, kind)
+	act(t, b, `change(input("Value"), %q)`, value)
+	act(t, b, `press("Add", dialog().querySelector(".foot"))`)
+}
+
+// save reviews the edits and saves them.
+func save(t *testing.T, b *browser) {
+	t.Helper()
+	act(t, b, `review()`)
+	await(t, b, `dialog()`)
+	act(t, b, `press("Save", dialog())`)
 }
 
 // edit opens the editor of @acme/web as user, nobody for "".

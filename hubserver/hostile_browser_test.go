@@ -73,7 +73,7 @@ func TestBrowser_NoPayloadRuns(t *testing.T) {
 			do(t, b, chromedp.Navigate(hub.url+path))
 			misdeeds := do(t, b, chromedp.Evaluate[[]string](`window.misdeeds`))
 			at := do(t, b, chromedp.Evaluate[string](`location.origin`))
-			foreign := do(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("script:not([src^='/static/']), iframe, object, embed, style, base, meta[http-equiv], svg, math, [onerror], [onload], [onfocus], [ontoggle], [onmouseover], [onstart]")].map(e => e.outerHTML.slice(0, 200))`))
+			foreign := do(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("script:not([src^='/static/']), iframe, object, embed, style, base, meta[http-equiv], svg:not([viewBox='0 0 16 16']), svg :not(path), math, [onerror], [onload], [onfocus], [ontoggle], [onmouseover], [onstart]")].map(e => e.outerHTML.slice(0, 200))`))
 			links := do(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("[href], [src], [action], [formaction]")].flatMap(e => ["href", "src", "action", "formaction"].map(n => e.getAttribute(n)).filter(Boolean))
 				.filter(a => new URL(a, location).origin !== location.origin)`))
 			if len(misdeeds)+len(foreign)+len(links) > 0 || at != hub.url {

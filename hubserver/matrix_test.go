@@ -46,10 +46,11 @@ func ok(status int) outcome { return outcome{status: status} }
 var gone = outcome{404, wire.CodeNotFound}
 
 var rows = map[string]row{
-	"GET /v1/whoami":         {request: plainly("/v1/whoami"), there: ok(200), absent: ok(200)},
-	"POST /v1/tokens":        {some: true, request: func(*matrix) (string, any) { return "/v1/tokens", `{"name": "x"}` }, there: ok(201), absent: ok(201)},
-	"GET /v1/tokens":         {request: plainly("/v1/tokens"), there: ok(200), absent: ok(200)},
-	"DELETE /v1/tokens/{id}": {scope: wire.ScopeAdminResource, request: plainly("/v1/tokens/0123456789ab"), there: gone, absent: gone},
+	"GET /v1/whoami":           {request: plainly("/v1/whoami"), there: ok(200), absent: ok(200)},
+	"POST /v1/tokens":          {some: true, request: func(*matrix) (string, any) { return "/v1/tokens", `{"name": "x"}` }, there: ok(201), absent: ok(201)},
+	"GET /v1/tokens":           {request: plainly("/v1/tokens"), there: ok(200), absent: ok(200)},
+	"DELETE /v1/sessions/{id}": {request: plainly("/v1/sessions/0123456789ab"), there: ok(200), absent: ok(200)},
+	"DELETE /v1/tokens/{id}":   {scope: wire.ScopeAdminResource, request: plainly("/v1/tokens/0123456789ab"), there: gone, absent: gone},
 
 	"GET /v1/members": {role: wire.Reader, request: (*matrix).members, there: ok(200), absent: ok(200)},
 	"PUT /v1/members/{account}/{user}": {role: wire.Admin, scope: wire.ScopeAdminResource, request: func(m *matrix) (string, any) {
@@ -69,6 +70,7 @@ var rows = map[string]row{
 	"GET /v1/deleted-projects":                                     {role: wire.Writer, request: func(m *matrix) (string, any) { return "/v1/deleted-projects?account=" + m.account, nil }, there: ok(200), absent: ok(200)},
 	"GET /v1/projects/{account}/{slug}/config":                     {public: true, role: wire.Reader, request: project("/config", nil), there: ok(200), absent: gone},
 	"GET /v1/projects/{account}/{slug}/config/history":             {role: wire.Reader, request: project("/config/history", nil), there: ok(200), absent: gone},
+	"POST /v1/projects/{account}/{slug}/config/restore":            {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/config/restore", `{"revision": "`+strings.Repeat("0", 64)+`"}`), there: outcome{428, wire.CodePreconditionRequired}, absent: gone},
 	"PATCH /v1/projects/{account}/{slug}/config":                   {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/config", `{}`), there: outcome{428, wire.CodePreconditionRequired}, absent: gone},
 	"PUT /v1/projects/{account}/{slug}/client-config":              {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/client-config", `{}`), there: ok(200), absent: gone},
 	"POST /v1/projects/{account}/{slug}/client-config":             {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/client-config?dryRun=1", `{}`), there: ok(200), absent: gone},
@@ -114,9 +116,6 @@ var rows = map[string]row{
 	"GET /device":                                               {open: true, request: plainly("/device"), there: ok(303), absent: ok(303)},
 	"POST /device":                                              {open: true, request: func(*matrix) (string, any) { return "/device", form("code", "x") }, there: ok(303), absent: ok(303)},
 	"GET /tokens":                                               {open: true, request: plainly("/tokens"), there: ok(303), absent: ok(303)},
-	"POST /tokens":                                              {open: true, request: func(*matrix) (string, any) { return "/tokens", form("name", "x") }, there: ok(303), absent: ok(303)},
-	"POST /tokens/revoke":                                       {open: true, request: func(*matrix) (string, any) { return "/tokens/revoke", form("id", "x") }, there: ok(303), absent: ok(303)},
-	"POST /sessions/end":                                        {open: true, request: func(*matrix) (string, any) { return "/sessions/end", form("id", "x") }, there: ok(303), absent: ok(303)},
 	"GET /sign-in":                                              {open: true, request: plainly("/sign-in"), there: ok(200), absent: ok(200)},
 	"POST /sign-in":                                             {open: true, request: func(*matrix) (string, any) { return "/sign-in", form("token", "hubpat_x") }, there: ok(422), absent: ok(422)},
 	"POST /sign-out":                                            {open: true, request: func(*matrix) (string, any) { return "/sign-out", form() }, there: ok(303), absent: ok(303)},
@@ -133,11 +132,8 @@ var rows = map[string]row{
 	"GET /@{account}/{slug}/files/{file}": {page: true, role: wire.Reader, request: pageOf("/files/a"), there: ok(200), absent: ok(404)},
 	"GET /@{account}/{slug}/history":      {page: true, role: wire.Reader, request: pageOf("/history"), there: ok(200), absent: ok(404)},
 	"GET /@{account}/{slug}/settings":     {page: true, role: wire.Reader, request: pageOf("/settings"), there: ok(200), absent: ok(404)},
-	"POST /@{account}/{slug}/settings": {role: wire.Writer, scope: wire.ScopeWriteCatalog, request: func(m *matrix) (string, any) {
-		return "/@" + m.account + "/" + string(m.kind) + "/settings", form("stackVersion", "latest")
-	}, there: ok(303), absent: ok(404)},
-	"GET /schema/{name}": {open: true, request: plainly("/schema/client.json"), there: ok(200), absent: ok(200)},
-	"GET /static/{file}": {open: true, request: plainly("/static/style.css"), there: ok(200), absent: ok(200)},
+	"GET /schema/{name}":                  {open: true, request: plainly("/schema/client.json"), there: ok(200), absent: ok(200)},
+	"GET /static/{file}":                  {open: true, request: plainly("/static/style.css"), there: ok(200), absent: ok(200)},
 
 	"GET /v1/projects/{account}/{slug}/preview/base-files/history":  {role: wire.Reader, request: project("/preview/base-files/history", nil), there: ok(200), absent: gone},
 	"POST /v1/projects/{account}/{slug}/preview/base-files/restore": {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/preview/base-files/restore", `{"tree": "`+strings.Repeat("0", 64)+`"}`), there: outcome{428, wire.CodePreconditionRequired}, absent: gone},

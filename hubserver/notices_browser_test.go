@@ -18,11 +18,11 @@ func TestNotices_StayInView(t *testing.T) {
 	b := edit(t, hub, "alice")
 
 	// The list is longer than the window: what happened is said where it is.
-	const seen = `(text) => { const n = [...editor.querySelectorAll(".notice")].find(n => n.textContent.startsWith(text)); const at = n?.getBoundingClientRect(); return at && at.height > 0 && at.top >= 0 && at.bottom <= innerHeight; }`
-	act(t, b, `type("key40", "x"); row("key40").scrollIntoView({ block: "center" }); press("Review and save")`)
+	const seen = `(text) => { const n = [...editor.querySelectorAll(".toasts .notice")].find(n => n.textContent.startsWith(text)); const at = n?.getBoundingClientRect(); return at && at.height > 0 && at.top >= 0 && at.bottom <= innerHeight; }`
+	act(t, b, `type("key40", "x"); row("key40").scrollIntoView({ block: "center" }); review()`)
 	await(t, b, `(`+seen+`)("1 value cannot be saved yet: key40.")`)
-	act(t, b, `type("key40", "400"); press("Review and save")`)
-	act(t, b, `press("Save", dialog())`)
+	act(t, b, `type("key40", "400")`)
+	save(t, b)
 	await(t, b, `scrollY > 0 && (`+seen+`)("Saved: 1 changed.") && notes().length === 1`)
 
 	// An undo is offered as long as there is one.
@@ -30,7 +30,7 @@ func TestNotices_StayInView(t *testing.T) {
 	await(t, b, `notes().length === 0`)
 	act(t, b, `press("Discard")`)
 	await(t, b, `(`+seen+`)("Discarded 1 change.") && state("key41") === "same"`)
-	act(t, b, `press("Undo", editor.querySelector(".notice"))`)
+	act(t, b, `press("Undo", editor.querySelector(".toasts"))`)
 	await(t, b, `notes().length === 0 && field("key41").value === "410"`)
 	b.quiet(t)
 }

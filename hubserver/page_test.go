@@ -20,7 +20,7 @@ func TestPage_ShowsPublicProject(t *testing.T) {
 		hub.catalog()
 		hub.publicProject("web")
 		empty := string(hub.with("").get("/@acme/web").want(200).body)
-		for _, text := range []string{"Config never written", "The config is empty"} {
+		for _, text := range []string{"Never saved", "The config is empty"} {
 			if !strings.Contains(empty, text) {
 				t.Errorf("the page of a new project does not say %q:\n%s", text, empty)
 			}
@@ -29,7 +29,7 @@ func TestPage_ShowsPublicProject(t *testing.T) {
 		a := hub.with("").get("/@acme/web").want(200)
 		shown := string(a.body)
 		for _, text := range []string{
-			"<title>@acme/web · hub.test</title>", "@acme/site", "latest", "(1.0.0)", "@acme/pets", "public", "by <strong>alice</strong> through push",
+			"<title>@acme/web · hub.test</title>", `title="Stack @acme/site"`, "latest", "(1.0.0)", `title="API @acme/pets"`, "Public", "by <strong>alice</strong> · r2",
 			"<code>theme.color</code>", html.EscapeString(`"teal"`), "<code>1.50</code>", "&lt;b&gt;", "&lt;/code&gt;&lt;script&gt;", `a\u202eb\u0007`,
 			"tool login --origin " + publicURL, "tool push web --project @acme/web",
 		} {
@@ -86,7 +86,7 @@ func TestPage_ShowsPrivateProjectToMembers(t *testing.T) {
 		hub.project()
 		for _, user := range []string{"rita", "alice", "anna"} {
 			for _, tab := range tabs {
-				if text := string(hub.as(user).get("/@acme/web" + tab).want(200).body); !strings.Contains(text, `<span class="badge private">`) || !strings.Contains(text, ">"+user+"</a>") {
+				if text := string(hub.as(user).get("/@acme/web" + tab).want(200).body); !strings.Contains(text, `<span class="badge private">`) || !strings.Contains(text, "Your account: "+user) {
 					t.Errorf("%s at %s: %s", user, tab, text)
 				}
 			}
@@ -218,7 +218,7 @@ func TestAccountPage_WithoutPublicProjectsLooksAbsent(t *testing.T) {
 				t.Errorf("private\n%s\nabsent\n%s", private.body, got)
 			}
 		}
-		if text := string(hub.as("rita").get("/@acme").want(200).body); !strings.Contains(text, "<td>Pets</td>") || !slices.Equal(listed(text), []string{"web"}) {
+		if text := string(hub.as("rita").get("/@acme").want(200).body); !strings.Contains(text, ">Pets</td>") || !slices.Equal(listed(text), []string{"web"}) {
 			t.Error(text)
 		}
 		if text := string(hub.as("sam").get("/@sam").want(200).body); !strings.Contains(text, "No projects yet") {

@@ -43,7 +43,7 @@ func TestRequest_TextThatNoDatabaseHasIsNotFound(t *testing.T) {
 			hub.as("anna").delete("/v1/bots/acme/ci/tokens/"+odd).problem(404, wire.CodeNotFound)
 			session := hub.session("alice")
 			session.get("/?q=" + odd).want(200)
-			session.get("/@acme/web/history?revision=" + odd).want(404)
+			session.get("/@acme/web/history?to=" + odd).want(404)
 			session.post("/device", typed{"application/x-www-form-urlencoded", []byte("code=" + odd)}).want(422)
 		}
 	})

@@ -50,7 +50,7 @@ func TestPages_SayOnEachTabWhoWroteTheConfig(t *testing.T) {
 		}
 		who := []string{"anna", "alice"}[i%2] // not who wrote what the page shows at first
 		hub.as(who).patch(config, fmt.Sprintf(`{"set": {"title": "%d"}}`, i), header{"If-Match": hub.as(who).get(config).want(200).etag()}).want(200)
-		await(t, b, `document.getElementById("written").textContent === "Config written just now by %s through the API"`, who)
+		await(t, b, `document.getElementById("written").textContent.includes("by %s")`, who)
 	}
 	b.quiet(t)
 }
@@ -98,7 +98,7 @@ func TestBrowser_SignsInByLinkAndRestoresARevision(t *testing.T) {
 	b := newBrowser(t)
 	do(t, b, chromedp.Navigate(link.URL))
 	do(t, b, chromedp.Click(chromedp.CSS("main form .primary")))
-	do(t, b, chromedp.Click(chromedp.CSS("table.history tbody tr:nth-child(2) a")))
+	do(t, b, chromedp.Click(chromedp.CSS(".revisions li:nth-child(2) a")))
 	do(t, b, chromedp.WaitVisible("#restore"))
 	if shown := do(t, b, chromedp.Text(chromedp.CSS("section[aria-labelledby=restore] .diff"))); !strings.Contains(shown, `"Second"`) || !strings.Contains(shown, `"First"`) {
 		t.Errorf("restoring would change %q", shown)

@@ -53,6 +53,7 @@ const (
 	OpCreateToken         Op = "createToken"
 	OpListTokens          Op = "listTokens"
 	OpRevokeToken         Op = "revokeToken"
+	OpEndSession          Op = "endSession"
 	OpCreateProject       Op = "createProject"
 	OpListProjects        Op = "listProjects"
 	OpGetProject          Op = "getProject"
@@ -62,6 +63,7 @@ const (
 	OpListDeleted         Op = "listDeletedProjects"
 	OpGetConfig           Op = "getConfig"
 	OpGetConfigHistory    Op = "getConfigHistory"
+	OpRestoreConfig       Op = "restoreConfig"
 	OpPatchConfig         Op = "patchConfig"
 	OpPutConfig           Op = "putClientConfig"
 	OpCheckConfig         Op = "checkClientConfig"
@@ -149,6 +151,7 @@ var Endpoints = []Endpoint{
 	{Op: OpCreateToken, Method: http.MethodPost, Path: "/v1/tokens", Account: AnyToken, Once: true, Request: CreateToken{}, Response: CreatedToken{}},
 	{Op: OpListTokens, Method: http.MethodGet, Path: "/v1/tokens", Account: AnyToken, Response: Tokens{}},
 	{Op: OpRevokeToken, Method: http.MethodDelete, Path: "/v1/tokens/{id}", Account: AnyToken, Response: RevokedToken{}},
+	{Op: OpEndSession, Method: http.MethodDelete, Path: "/v1/sessions/{id}", Account: AnyToken, Response: EndedSession{}},
 
 	{Op: OpCreateProject, Method: http.MethodPost, Path: "/v1/projects", Account: InBody, Role: Writer, Scope: ScopeWriteCatalog, Keyed: true, Request: CreateProject{}, Response: Project{}},
 	{Op: OpListProjects, Method: http.MethodGet, Path: "/v1/projects", Account: AnyToken, Response: Projects{}},
@@ -160,6 +163,10 @@ var Endpoints = []Endpoint{
 	{Op: OpGetEvents, Method: http.MethodGet, Path: projectPath + "/events", Account: InPath, Role: Reader, Public: true, Returns: []string{EventStream}},
 	{Op: OpGetConfig, Method: http.MethodGet, Path: projectPath + "/config", Account: InPath, Role: Reader, Public: true, Response: Config{}},
 	{Op: OpGetConfigHistory, Method: http.MethodGet, Path: projectPath + "/config/history", Account: InPath, Role: Reader, Response: ConfigHistory{}},
+	{
+		Op: OpRestoreConfig, Method: http.MethodPost, Path: projectPath + "/config/restore",
+		Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: RestoreConfig{}, Response: ConfigWritten{},
+	},
 	{Op: OpPatchConfig, Method: http.MethodPatch, Path: projectPath + "/config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PatchConfig{}, Response: ConfigWritten{}},
 	{Op: OpPutConfig, Method: http.MethodPut, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
 	{Op: OpCheckConfig, Method: http.MethodPost, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},

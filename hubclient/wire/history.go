@@ -17,7 +17,8 @@ type ConfigEntry struct {
 	TokenName string `json:"tokenName"` // "": not known
 	RequestID string `json:"requestId"` // "": not known
 	Push      string `json:"push"`      // the same in the config and the base files of one push; "": not known
-	Added     int    `json:"added"`     // keys
+	Message   string `json:"message,omitzero"`
+	Added     int    `json:"added"` // keys
 	Changed   int    `json:"changed"`
 	Removed   int    `json:"removed"`
 }
@@ -38,7 +39,8 @@ type BaseFilesEntry struct {
 	TokenName  string    `json:"tokenName"`           // "": not known
 	RequestID  string    `json:"requestId"`           // "": not known
 	Push       string    `json:"push"`                // as in ConfigEntry
-	Added      int       `json:"added"`               // files
+	Message    string    `json:"message,omitzero"`
+	Added      int       `json:"added"` // files
 	Changed    int       `json:"changed"`
 	Removed    int       `json:"removed"`
 }
@@ -52,8 +54,13 @@ func (e BaseFilesEntry) Edit() Edit {
 func (e BaseFilesEntry) ConfigEntry() ConfigEntry {
 	return ConfigEntry{
 		Edit: e.Edit(), Number: e.Number, Parent: e.Parent, TokenName: e.TokenName, RequestID: e.RequestID, Push: e.Push,
-		Added: e.Added, Changed: e.Changed, Removed: e.Removed,
+		Message: e.Message, Added: e.Added, Changed: e.Changed, Removed: e.Removed,
 	}
+}
+
+// RestoreConfig is the body of POST …/config/restore.
+type RestoreConfig struct {
+	Revision string `json:"revision"`
 }
 
 // RestoreBaseFiles is the body of POST …/preview/base-files/restore.

@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Problem is the body of every response that is not a success: RFC 9457,
 // application/problem+json.
@@ -26,6 +30,12 @@ type Problem struct {
 type FieldError struct {
 	Pointer string `json:"pointer"` // JSON pointer into the request's body
 	Detail  string `json:"detail"`
+
+	// Of a value that a JSON Schema does not allow: the keyword that forbids it, what that asks for, and what the
+	// value has, such as maxLength, 60 and 90. They are absent where there is no such thing.
+	Keyword string         `json:"keyword,omitzero"`
+	Want    jsontext.Value `json:"want,omitzero"`
+	Got     jsontext.Value `json:"got,omitzero"`
 }
 
 // Edit says who wrote something, when, and through what.

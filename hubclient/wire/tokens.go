@@ -55,6 +55,12 @@ type RevokedToken struct {
 	AlsoRevoked []TokenName `json:"alsoRevoked,omitzero"` // valid tokens that were created with it, oldest first; absent: none, or an older hub
 }
 
+// EndedSession is the response to the end of a session of the caller. Existed is false if it had ended already.
+type EndedSession struct {
+	ID      string `json:"id"`
+	Existed bool   `json:"existed"`
+}
+
 // TokenName names a token.
 type TokenName struct {
 	ID   string `json:"id"`

@@ -21,6 +21,7 @@ func Routes(w *Watches) []request.Route {
 		{Op: wire.OpCreateToken, Handle: withBody(createToken)},
 		{Op: wire.OpListTokens, Handle: listTokens},
 		{Op: wire.OpRevokeToken, Handle: revokeToken},
+		{Op: wire.OpEndSession, Handle: endSession},
 		{Op: wire.OpListBots, Handle: listBots},
 		{Op: wire.OpPutBot, Handle: putBot},
 		{Op: wire.OpDeleteBot, Handle: deleteBot},
@@ -52,6 +53,7 @@ func Routes(w *Watches) []request.Route {
 		{Op: wire.OpCheckSettings, Handle: checkOtherSettings},
 		{Op: wire.OpPatchConfig, Handle: withResource(patchConfig)},
 		{Op: wire.OpGetConfigHistory, Handle: withResource(getConfigHistory)},
+		{Op: wire.OpRestoreConfig, Handle: withResource(withBody(restoreConfig))},
 
 		{Op: wire.OpGetBaseFiles, Handle: withResource(getBaseFiles)},
 		{Op: wire.OpGetBaseFilesArchive, Handle: withResource(getBaseFilesArchive)},

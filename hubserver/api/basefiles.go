@@ -298,27 +298,23 @@ func restoreBaseFiles(c *request.Call) error {
 		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a restore needs If-Match").
 			WithHint("send the digest of the base files that it is to replace")
 	}
-	answer, err := RestoreFiles(c, req.Tree)
+	before, err := filesBefore(c, c.View())
+	if err != nil {
+		return err
+	}
+	former, err := formerFiles(c, req.Tree)
+	if err != nil {
+		return err
+	}
+	if err := c.Need(listCost * former.Files); err != nil {
+		return err
+	}
+	answer, err := writeFiles(c, before, filesWrite{
+		list: former.Content, via: wire.ViaRestore, action: "base-files.restore",
+	})
 	if err != nil {
 		return err
 	}
 	answer.BytesReceived = int64(len(body))
 	return c.JSON(http.StatusOK, answer)
-}
-
-// RestoreFiles makes the former list with this digest the present one, if the request's conditions are met: 404
-// if it is not kept, 412.
-func RestoreFiles(c *request.Call, digest string) (*wire.BaseFilesWritten, error) {
-	before, err := filesBefore(c, c.View())
-	if err != nil {
-		return nil, err
-	}
-	former, err := formerFiles(c, digest)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Need(listCost * former.Files); err != nil {
-		return nil, err
-	}
-	return writeFiles(c, before, filesWrite{list: former.Content, via: wire.ViaRestore, action: "base-files.restore"})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
@@ -67,8 +68,12 @@ func putConfig(c *request.Call) error {
 
 // checkConfig answers as putConfig would, and writes nothing.
 func checkConfig(c *request.Call) error {
-	if n := c.R.URL.Query().Get("dryRun"); n != "1" {
-		return request.InvalidBody("", "dryRun must be 1, not %q: PUT replaces the config", n)
+	dryRun, err := askedDryRun(c)
+	if err != nil {
+		return err
+	}
+	if !dryRun {
+		return request.InvalidBody("", "dryRun must be 1: PUT replaces the config")
 	}
 	return replaceConfig(c, configWrite{via: wire.ViaPush, dryRun: true})
 }
@@ -98,8 +103,22 @@ func replaceConfig(c *request.Call, w configWrite) error {
 	return answerConfig(c, w)
 }
 
-// patchConfig changes some keys of the config of a project: 428 without If-Match.
+// askedDryRun reports whether the query asks what a write would do, without doing it.
+func askedDryRun(c *request.Call) (bool, error) {
+	q := c.R.URL.Query()
+	if n := q.Get("dryRun"); q.Has("dryRun") && n != "1" {
+		return false, request.InvalidBody("", "dryRun must be 1, not %q", n)
+	}
+	return q.Has("dryRun"), nil
+}
+
+// patchConfig changes some keys of the config of a project, or with ?dryRun=1 answers as if it did: 428 without
+// If-Match.
 func patchConfig(c *request.Call) error {
+	dryRun, err := askedDryRun(c)
+	if err != nil {
+		return err
+	}
 	var req wire.PatchConfig
 	if _, err := c.ReadJSON("the body", c.Hub.Limits.ConfigBytes+request.MaxJSON, &req); err != nil {
 		return err
@@ -112,13 +131,19 @@ func patchConfig(c *request.Call) error {
 		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a PATCH needs If-Match").
 			WithHint("send the ETag of the config that the change is based on")
 	}
-	return answerConfig(c, configWrite{via: wire.ViaAPI, patch: &req})
+	return answerConfig(c, configWrite{via: wire.ViaAPI, patch: &req, dryRun: dryRun})
 }
 
-// RestoreConfig writes the former config with this digest again, if the request's conditions are met: 404 if
-// it is not kept, 412.
-func RestoreConfig(c *request.Call, digest string) error {
-	former, err := formerConfig(c, digest)
+// restoreConfig writes a former config again: 428 without If-Match, 404 if it is not kept, 412.
+func restoreConfig(c *request.Call, req *wire.RestoreConfig) error {
+	if !tree.ValidDigest(req.Revision) {
+		return request.InvalidBody("/revision", "must be 64 lower-case hex digits, not %q", req.Revision)
+	}
+	if _, conditional := c.R.Header["If-Match"]; !conditional {
+		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a restore needs If-Match").
+			WithHint("send the ETag of the config that it is to replace")
+	}
+	former, err := formerConfig(c, req.Revision)
 	if err != nil {
 		return err
 	}
@@ -129,8 +154,7 @@ func RestoreConfig(c *request.Call, digest string) error {
 	if err := checkLimits(c, config); err != nil {
 		return err
 	}
-	_, err = writeConfig(c, configWrite{via: wire.ViaRestore, config: &config})
-	return err
+	return answerConfig(c, configWrite{via: wire.ViaRestore, config: &config})
 }
 
 // configWrite is a write of a config. It has a new config, or a patch of the present one; with neither it

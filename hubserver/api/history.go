@@ -35,7 +35,7 @@ func getConfigHistory(c *request.Call) error {
 func toConfigEntry(r *store.Revision) wire.ConfigEntry {
 	return wire.ConfigEntry{
 		Edit: toEdit(*r), Number: r.N, Parent: r.Parent, TokenName: r.Token, RequestID: r.Request, Push: r.Push,
-		Added: r.Added, Changed: r.Changed, Removed: r.Removed,
+		Message: r.Message, Added: r.Added, Changed: r.Changed, Removed: r.Removed,
 	}
 }
 
@@ -57,7 +57,7 @@ func toBaseFilesEntry(r *store.Revision) wire.BaseFilesEntry {
 		BaseFilesSum: toBaseFilesSum(*r), Number: r.N, Parent: r.Parent,
 		UpdatedAt: r.At.Time(), UpdatedBy: r.User, UpdatedVia: wire.Via(r.Via),
 		TokenName: r.Token, RequestID: r.Request, Push: r.Push,
-		Added: r.Added, Changed: r.Changed, Removed: r.Removed,
+		Message: r.Message, Added: r.Added, Changed: r.Changed, Removed: r.Removed,
 	}
 }
 

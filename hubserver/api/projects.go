@@ -25,11 +25,10 @@ func createProject(c *request.Call, req *wire.CreateProject) error {
 	if _, err := ref.New(req.Account, req.Slug); err != nil {
 		return request.InvalidBody(pointer, "%v", err)
 	}
-	query := c.R.URL.Query()
-	dryRun := query.Has("dryRun")
+	dryRun, err := askedDryRun(c)
 	switch {
-	case dryRun && query.Get("dryRun") != "1":
-		return request.InvalidBody("", "dryRun must be 1, not %q", query.Get("dryRun"))
+	case err != nil:
+		return err
 	case dryRun && !req.CopyOf.IsZero():
 		return request.InvalidBody("/copyOf", "a copy has no dry run")
 	case !dryRun && req.Then != nil:
@@ -204,6 +203,11 @@ func newestVersions(c *request.Call, stack int64) string {
 	return "the newest are " + strings.Join(newest, ", ")
 }
 
+// MaxSearch bounds the text of a search: nothing longer is a part of account/slug.
+const MaxSearch = 2*64 + 1
+
+// listProjects responds with a page of the projects that the caller may see, with ?q= of those with that text in
+// account/slug.
 func listProjects(c *request.Call) error {
 	a, err := listParameters(c)
 	if err != nil {
@@ -213,7 +217,10 @@ func listProjects(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	filter.After, filter.Limit = a.after, a.limit+1
+	filter.After, filter.Limit, filter.Search = a.after, a.limit+1, c.R.URL.Query().Get("q")
+	if len(filter.Search) > MaxSearch {
+		return request.InvalidBody("", "q has more than %d characters", MaxSearch)
+	}
 	found, err := c.View().ListProjects(filter)
 	if err != nil {
 		return err
@@ -271,28 +278,21 @@ func resourceProblem(c *request.Call, err error) error {
 	return err
 }
 
+// editProject changes the project that the path names. Another version of the stack, or another API, needs the role
+// reader there, as when the project was created.
 func editProject(c *request.Call, req *wire.EditProject) error {
-	p, err := Edit(c, req)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, p)
-}
-
-// Edit changes the project that the path names, and returns it. Another version of the stack, or another API,
-// needs the role reader there, as when the project was created.
-func Edit(c *request.Call, req *wire.EditProject) (shown wire.Project, err error) {
 	if err := checkProject(req.StackVersion, req.Visibility); err != nil {
-		return shown, err
+		return err
 	}
 	before, err := project(c)
 	if err != nil {
-		return shown, err
+		return err
 	}
 	after, err := edited(c, req, before)
 	if err != nil {
-		return shown, err
+		return err
 	}
+	var shown wire.Project
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		now, err := tx.LockProject(before.ID)
 		if err != nil {
@@ -314,7 +314,10 @@ func Edit(c *request.Call, req *wire.EditProject) (shown wire.Project, err error
 		shown = toProject(c, &now)
 		return done, err
 	})
-	return shown, resourceProblem(c, boundProblem(c, err, &after))
+	if err != nil {
+		return resourceProblem(c, boundProblem(c, err, &after))
+	}
+	return c.JSON(http.StatusOK, shown)
 }
 
 // edited returns the project after an edit: 403 unless the caller has the role that each change needs.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"example.com/projecthub/hubclient/ref"
@@ -204,6 +205,33 @@ func revokeBotToken(c *request.Call) error {
 		answer := wire.RevokedBotToken{Bot: bot.BotRefID, ID: revoked.ShortID(), Name: revoked.Name}
 		done = request.Revocation(bot.Account, "", revoked)
 		done.Detail, done.Reply = bot.BotRefID, &request.Reply{Status: http.StatusOK, Body: answer}
+		return done, nil
+	})
+}
+
+// endSession ends a session of the caller, by its ID. It succeeds also if the session has ended already.
+func endSession(c *request.Call) error {
+	id := c.Param("id")
+	if err := c.NeedUser("end sessions"); err != nil {
+		return err
+	}
+	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		answer := wire.EndedSession{ID: id}
+		all, err := tx.Sessions(c.Access.Caller.AccountID)
+		if err != nil {
+			return done, err
+		}
+		i := slices.IndexFunc(all, func(s store.Session) bool { return s.ShortID() == id && c.Access.Only.Allows(s.Only) })
+		if i >= 0 {
+			if err := c.MayRevoke(all[i].ScopeList()); err != nil {
+				return done, err
+			}
+			done = request.Done{Account: c.Access.Account, Action: "session.end", Object: id}
+			if answer.Existed, err = tx.EndSession(all[i].Hash); err != nil {
+				return done, err
+			}
+		}
+		done.Reply = &request.Reply{Status: http.StatusOK, Body: answer}
 		return done, nil
 	})
 }

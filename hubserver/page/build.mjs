@@ -64,7 +64,7 @@ for (const { path, text } of packages.outputFiles) {
 // own, and one style sheet.
 const page = await build({
   ...common, format: 'esm', splitting: true, outdir: pageOut, jsx: 'automatic', jsxImportSource: 'preact',
-  entryPoints: { editor: 'editor/editor.js', preview: 'preview/page/main.js', project: 'editor/project.js', shell: 'editor/shell.js', style: 'style/style.css' },
+  entryPoints: { editor: 'editor/app.jsx', preview: 'preview/page/main.js', project: 'editor/project.js', shell: 'editor/shell.js', style: 'style/style.css' },
 })
 
 // The licence of each package that is part of a result.

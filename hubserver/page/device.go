@@ -11,13 +11,13 @@ import (
 
 const devicePath = "/device"
 
-// Device is the page on which a user compares the code of a terminal, and approves it.
-type Device struct {
+// device is the page on which a user compares the code of a terminal, and approves it.
+type device struct {
 	Layout
 	Code     string
 	Terminal *store.Device // nil: the code was not looked up yet, or it is wrong
 	Refused  string        // why the code or the choice was not accepted
-	Choices  Choices
+	Choices  choices
 	Done     string // what was decided: approve or deny
 }
 
@@ -31,14 +31,14 @@ func devicePage(c *request.Call) error {
 	if signedIn, err := needSession(c, to); !signedIn {
 		return err
 	}
-	return showDevice(c, http.StatusOK, Device{Code: code})
+	return showDevice(c, http.StatusOK, device{Code: code})
 }
 
-func showDevice(c *request.Call, status int, shown Device) error {
+func showDevice(c *request.Call, status int, shown device) error {
 	shown.Layout = layout(c, "Log in from a terminal")
 	shown.Here = devicePath
 	if shown.Terminal != nil && shown.Done == "" {
-		shown.Choices = choices(c)
+		shown.Choices = choicesOf(c)
 	}
 	return show(c, status, "device", shown)
 }
@@ -47,16 +47,23 @@ func showDevice(c *request.Call, status int, shown Device) error {
 var decisions = map[string]string{"approve": store.DeviceApproved, "deny": store.DeviceDenied}
 
 // decideDevice shows which terminal a code is of, and then approves or denies it.
-func decideDevice(c *request.Call, form url.Values) error {
+func decideDevice(c *request.Call) error {
+	form, err := c.ReadForm(maxForm)
+	if err != nil {
+		return err
+	}
+	if signedIn, err := needSession(c, devicePath); !signedIn {
+		return err
+	}
 	code, decision := store.CleanCode(form.Get("code")), form.Get("decision")
 	// A session that creates no tokens denies none to others, nor uses up the user's attempts.
 	if refused, ok := errors.AsType[*request.Problem](c.NeedTokens()); ok {
-		return showDevice(c, refused.Status, Device{Code: code, Refused: sentence(refused.Detail)})
+		return showDevice(c, refused.Status, device{Code: code, Refused: sentence(refused.Detail)})
 	}
 	state := decisions[decision]
 	var d *store.Device
 	var wrong error // of the code; the transaction commits, so that a wrong code counts
-	err := c.Write(func(tx *store.Tx) (done request.Done, err error) {
+	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		d, wrong = tx.FindDevice(c.Access.Caller.AccountID, code)
 		if errors.Is(wrong, store.ErrNotFound) || errors.Is(wrong, store.ErrTooMany) {
 			return done, nil
@@ -79,7 +86,7 @@ func decideDevice(c *request.Call, form url.Values) error {
 			Account: c.Access.Account, Action: "device." + decision, Object: d.Client, Detail: d.Scopes,
 		}, err
 	})
-	shown, status := Device{Code: code, Terminal: d}, http.StatusUnprocessableEntity
+	shown, status := device{Code: code, Terminal: d}, http.StatusUnprocessableEntity
 	refused, ok := errors.AsType[*request.Problem](err)
 	switch {
 	case ok && refused.Status != http.StatusUnauthorized:

@@ -6,10 +6,10 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/hubserver/api"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
@@ -19,28 +19,29 @@ type History struct {
 	*Project
 	OfFiles  bool // it is that of the base files
 	CanSee   bool // the viewer may see the history
-	Entries  []Written
-	First    string // the address of the newest entries; "" when they are shown
+	Days     []Day
+	From, To int64  // numbers of the two newest of them, which are compared unless others are chosen
+	First    string // the address of the newest revisions; "" when they are shown
 	Next     string // the address of older ones; "" for the last ones
-	Entry    *Entry // the one that is shown alone
+	Shown    *Comparison
 	Restored bool
-	Outdated bool // what was to be replaced by a restore has changed since it was shown
-	NotKept  bool // the entry that was asked for is not kept
+	NotKept  bool // what was asked for is not kept
 }
 
-// Written is an entry of a history.
-type Written struct {
+// Day is the revisions of a day in UTC, the newest first.
+type Day struct {
+	Date      time.Time
+	Revisions []store.Revision
+}
+
+// Comparison is a revision, what it changed since another one, and what restoring it would change.
+type Comparison struct {
 	store.Revision
-	IsCurrent bool
-	URL       string // in a list
-}
-
-// Entry is an entry with what it changed, and what restoring it would change.
-type Entry struct {
-	Written
-	Current string // what a restore would replace
-	Changes Changes
-	Restore Changes
+	Since     int64  // number of the other one; 0: the one before
+	IsCurrent bool   // there is nothing to restore
+	Current   string // what a restore would replace
+	Changes   Changes
+	Restore   Changes
 }
 
 func (h *History) kind() store.RevisionKind {
@@ -50,107 +51,104 @@ func (h *History) kind() store.RevisionKind {
 	return store.Config
 }
 
-// Commands are the command lines that do the same as the screen.
+// Commands are the command lines that do the same as the screen, after what their button says.
 func (h *History) Commands() []string {
 	project, files := " --project "+h.Ref, ""
 	if h.OfFiles {
 		files = " --base-files"
 	}
-	var lines []string
-	if h.Entry != nil && !h.OfFiles {
-		lines = append(lines, "tool show "+short(h.Entry.Digest)+project)
+	lines := []string{"tool log", "tool log" + project + files}
+	if h.Shown == nil {
+		return lines
 	}
-	if h.Entry != nil && h.CanWrite && !h.Entry.IsCurrent {
-		lines = append(lines, "tool restore "+short(h.Entry.Digest)+project+files)
+	if !h.OfFiles {
+		lines = []string{"tool show", "tool show " + short(h.Shown.Digest) + project}
 	}
-	if len(lines) == 0 {
-		lines = append(lines, "tool log"+project+files)
+	if h.CanWrite && !h.Shown.IsCurrent {
+		lines[0] = "tool restore"
+		lines = append(lines, "tool restore "+short(h.Shown.Digest)+project+files)
 	}
 	return lines
 }
 
-// historyPage shows the History tab: a page of the history of the config or of the base files, or
-// one entry of it.
-func historyPage(c *request.Call, p *Project) error {
+// historyPage shows the History tab: a page of revisions, or with ?to= one of them with what it changed, since that
+// of ?from= or the one before.
+func historyPage(c *request.Call, p *Project) (err error) {
 	q := c.R.URL.Query()
-	shown := &History{Project: p, OfFiles: q.Get("of") == "files", Restored: q.Has("restored")}
-	digest := q.Get("revision")
-	if shown.OfFiles {
-		digest = q.Get("tree")
+	shown := &History{
+		Project: p, OfFiles: q.Get("of") == "files", CanSee: c.Has(wire.Reader), Restored: q.Has("restored"),
 	}
-	return showHistory(c, http.StatusOK, shown, digest)
-}
-
-// showHistory responds with the tab: with the entry of a digest, without one with a list of entries.
-func showHistory(c *request.Call, status int, shown *History, digest string) (err error) {
-	shown.CanSee = c.Has(wire.Reader)
 	switch {
-	case !shown.CanSee, shown.NotKept:
-	case digest != "":
-		err = fillEntry(c, shown, digest)
+	case !shown.CanSee:
+	case q.Get("to") != "":
+		err = compare(c, shown, q.Get("from"), q.Get("to"))
 	default:
-		err = fillEntries(c, shown)
+		err = fillDays(c, shown)
+	}
+	if shown.NotKept = errors.Is(err, store.ErrNotFound); shown.NotKept {
+		return show(c, http.StatusNotFound, "history", shown)
 	}
 	if err != nil {
 		return err
 	}
-	if shown.NotKept {
-		status = http.StatusNotFound
-	}
-	return show(c, status, "history", shown)
+	return show(c, http.StatusOK, "history", shown)
 }
 
-// pageEntries is how many entries a page of a history lists.
-const pageEntries = 50
+// pageRevisions is how many revisions a page of a history lists.
+const pageRevisions = 50
 
-// fillEntries fills in the page of the history that the query asks for.
-func fillEntries(c *request.Call, shown *History) error {
+// fillDays fills in the page of the history that the query asks for.
+func fillDays(c *request.Call, shown *History) error {
 	before, err := strconv.ParseInt(c.R.URL.Query().Get("cursor"), 10, 64)
 	if err != nil || before < 1 {
 		before = 0
 	}
-	entries, err := c.View().History(shown.ID, shown.kind(), before, pageEntries+1)
+	revisions, err := c.View().History(shown.ID, shown.kind(), before, pageRevisions+1)
 	if err != nil {
 		return err
 	}
-	path, address, entry := "/"+shown.Ref+"/history", url.Values{}, "?revision="
+	path, address := "/"+shown.Ref+"/history", url.Values{}
 	if shown.OfFiles {
 		address.Set("of", "files")
-		entry = "?of=files&tree="
 	}
 	if before > 0 {
 		shown.First = withQuery(path, address)
 	}
-	if len(entries) > pageEntries {
-		entries = entries[:pageEntries]
-		address.Set("cursor", strconv.FormatInt(entries[pageEntries-1].N, 10))
+	if len(revisions) > pageRevisions {
+		revisions = revisions[:pageRevisions]
+		address.Set("cursor", strconv.FormatInt(revisions[pageRevisions-1].N, 10))
 		shown.Next = withQuery(path, address)
 	}
-	for i, r := range entries {
-		shown.Entries = append(shown.Entries, Written{r, before == 0 && i == 0, path + entry + r.Digest})
+	if len(revisions) > 0 {
+		shown.To, shown.From = revisions[0].N, revisions[min(1, len(revisions)-1)].N
+	}
+	for _, r := range revisions {
+		date := r.At.Time().Truncate(24 * time.Hour)
+		if n := len(shown.Days); n == 0 || !shown.Days[n-1].Date.Equal(date) {
+			shown.Days = append(shown.Days, Day{Date: date})
+		}
+		day := &shown.Days[len(shown.Days)-1]
+		day.Revisions = append(day.Revisions, r)
 	}
 	return nil
 }
 
-// entryMemory is how many times the size of what a revision has an entry takes: three of them, read
+// comparisonMemory is how many times the size of what a revision has a comparison takes: three of them, read
 // and compared.
-const entryMemory = 6
+const comparisonMemory = 6
 
-// fillEntry fills in one revision, what it changed, and what restoring it would change.
-func fillEntry(c *request.Call, shown *History, digest string) error {
-	compare, size := configChanges, c.Hub.Limits.ConfigBytes
+// compare fills in the revision numbered to, what it changed since that numbered from, by default the one before, and
+// what restoring it would change. ErrNotFound if one of them is not kept.
+func compare(c *request.Call, shown *History, from, to string) error {
+	changes, size := configChanges, c.Hub.Limits.ConfigBytes
 	if shown.OfFiles {
-		compare, size = fileChanges, request.MaxPlan/4
+		changes, size = fileChanges, request.MaxPlan/4
 	}
-	if err := c.Need(entryMemory * size); err != nil {
+	if err := c.Need(comparisonMemory * size); err != nil {
 		return err
 	}
 	v := c.View()
-	is, err := v.Revision(shown.ID, shown.kind(), digest)
-	if errors.Is(err, store.ErrNotFound) {
-		shown.NotKept = true
-		return nil
-	}
+	is, err := numbered(v, shown, to)
 	if err != nil {
 		return err
 	}
@@ -158,53 +156,42 @@ func fillEntry(c *request.Call, shown *History, digest string) error {
 	if err != nil {
 		return err
 	}
-	shown.Entry = &Entry{Written: Written{Revision: is, IsCurrent: now.Digest == digest}, Current: now.Digest}
-	if shown.Entry.Restore, err = compare(now.Content, is.Content); err != nil {
+	shown.Shown = &Comparison{Revision: is, IsCurrent: now.Digest == is.Digest, Current: now.Digest}
+	if shown.Shown.Restore, err = changes(now.Content, is.Content); err != nil {
 		return err
 	}
-	was := store.Revision{}
-	if is.Parent != "" {
+	var was store.Revision
+	switch {
+	case from != "":
+		was, err = numbered(v, shown, from)
+		shown.Shown.Since = was.N
+	case is.Parent != "":
 		was, err = v.Revision(shown.ID, shown.kind(), is.Parent)
-	}
-	if errors.Is(err, store.ErrNotFound) {
-		shown.Entry.Changes.Unknown = true
-		return nil
+		if errors.Is(err, store.ErrNotFound) {
+			shown.Shown.Changes.Unknown = true
+			return nil
+		}
 	}
 	if err == nil {
-		shown.Entry.Changes, err = compare(was.Content, is.Content)
+		shown.Shown.Changes, err = changes(was.Content, is.Content)
 	}
 	return err
 }
 
-// historyForm restores what the form names, if what it would replace is still what the form showed.
-func historyForm(c *request.Call, p *Project) error {
-	form, err := c.ReadForm(maxForm)
+// numbered returns the revision with a number, or ErrNotFound if it is not kept, or not one of the history.
+func numbered(v store.View, shown *History, text string) (r store.Revision, err error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return r, store.ErrNotFound
+	}
+	is, err := v.History(shown.ID, shown.kind(), n+1, 1)
 	if err != nil {
-		return err
+		return r, err
 	}
-	shown := &History{Project: p, OfFiles: form.Get("of") == "files"}
-	digest, current := form.Get("id"), form.Get("current")
-	if !tree.ValidDigest(digest) || !tree.ValidDigest(current) {
-		shown.NotKept = true
-		return showHistory(c, http.StatusNotFound, shown, "")
+	if len(is) == 0 || is[0].N != n {
+		return r, store.ErrNotFound
 	}
-	c.R.Header.Set("If-Match", request.ETag(current))
-	back := "/" + p.Ref + "/history?restored=1"
-	if shown.OfFiles {
-		back += "&of=files"
-		_, err = api.RestoreFiles(c, digest)
-	} else {
-		err = api.RestoreConfig(c, digest)
-	}
-	if err == nil {
-		return seeOther(c, back)
-	}
-	refused, ok := errors.AsType[*request.Problem](err)
-	if !ok || refused.Code != wire.CodeRevisionChanged && refused.Code != wire.CodeRevisionNotKept {
-		return err
-	}
-	shown.Outdated = refused.Code == wire.CodeRevisionChanged
-	return showHistory(c, refused.Status, shown, digest)
+	return v.Numbered(shown.ID, n)
 }
 
 // Changes are some of the differences between two states, and how many more there are.

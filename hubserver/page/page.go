@@ -1,18 +1,20 @@
 // Package page answers the calls of browsers with the hub's HTML pages, and embeds the files that
-// they refer to.
+// they refer to. Pages are for reading: what changes something is a call of the JSON API, which
+// editor/forms.js makes. Signing in and out, links and the approval of a terminal are forms, because
+// they must work in every browser.
 //
-// A file is one subject: its handlers, and the structs that they fill for its templates. What all
-// pages have in common is in templates/layout.html, and the parts that several of them use are in
+// A file is one subject: its handlers, and what they fill for its templates. What all pages have in
+// common is in templates/layout.html, and the parts that several of them use are in
 // templates/parts.html.
 package page
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 
-	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
@@ -21,7 +23,6 @@ import (
 type Layout struct {
 	Title         string // of the window, without the hub's name
 	Origin        string // of the hub
-	HubName       string // its host, as people call it
 	User          string // who is signed in; "" for nobody
 	Here          string // path and query of this page, to return to after sign-in
 	Account, Slug string // what the page is about, for the breadcrumb; "" for nothing
@@ -29,12 +30,20 @@ type Layout struct {
 }
 
 func layout(c *request.Call, title string) Layout {
-	_, host, _ := strings.Cut(c.Hub.PublicURL, "://")
-	l := Layout{Title: title, Origin: c.Hub.PublicURL, HubName: host, Here: c.R.URL.RequestURI()}
+	l := Layout{Title: title, Origin: c.Hub.PublicURL, Here: c.R.URL.RequestURI()}
 	if c.Access != nil {
 		l.User = c.Access.Name()
 	}
 	return l
+}
+
+// HubName is the hub's host, as people call it. On the user's own machine an address says nothing.
+func (l Layout) HubName() string {
+	origin, err := url.Parse(l.Origin)
+	if err != nil || origin.Hostname() == "localhost" || net.ParseIP(origin.Hostname()) != nil {
+		return "Project hub"
+	}
+	return origin.Hostname()
 }
 
 const htmlType = "text/html; charset=utf-8"
@@ -89,47 +98,26 @@ func needSession(c *request.Call, to string) (bool, error) {
 	return false, seeOther(c, "/sign-in?"+url.Values{"to": {to}}.Encode())
 }
 
-// ownForm returns the handler of a form for users who are signed in: others are sent to sign in, and
-// to return to a path.
-func ownForm(to string, answer func(c *request.Call, form url.Values) error) request.Handler {
-	return func(c *request.Call) error {
-		form, err := c.ReadForm(maxForm)
-		if err != nil {
-			return err
-		}
-		if signedIn, err := needSession(c, to); !signedIn {
-			return err
-		}
-		return answer(c, form)
-	}
-}
-
-// roleOn returns the caller's role on an account, "" for none.
-func roleOn(c *request.Call, account string) (wire.Role, error) {
+// accessTo returns the caller's rights on an account. The role is "" without a session, or if it ended meanwhile.
+func accessTo(c *request.Call, account string) (*store.Access, error) {
 	a, err := c.AccessTo(store.Ask{Account: account})
 	if refused, ok := errors.AsType[*request.Problem](err); ok && refused.Status == http.StatusUnauthorized {
-		return "", nil // there is no session, or it ended meanwhile
+		return &store.Access{}, nil
 	}
-	if err != nil {
-		return "", err
-	}
-	return wire.Role(a.Role), nil
+	return a, err
 }
 
-// Absent is the page for what is private or does not exist; the two look the same.
-type Absent struct {
-	Layout
-	Name    string // "": the address is no page's, and is not repeated, since it may be made to be pasted
-	Command string // looks at it from a terminal
-}
-
-// absentPage responds with that page. With name "" the address is not a page's.
+// absentPage responds with the page for what is private or does not exist; the two look the same. command looks at
+// it from a terminal. With name "" the address is no page's, and is not repeated, since it may be made to be pasted.
 func absentPage(c *request.Call, name, command string) error {
-	absent := Absent{Layout: layout(c, "Not found"), Name: name, Command: command}
+	shown := struct {
+		Layout
+		Name, Command string
+	}{layout(c, "Not found"), name, command}
 	if name == "" {
-		absent.Here = "/"
+		shown.Here = "/"
 	}
-	return show(c, http.StatusNotFound, "absent", absent)
+	return show(c, http.StatusNotFound, "absent", shown)
 }
 
 // UnknownRoute responds to a path that is no endpoint's: to people with a page, to clients with a
@@ -149,34 +137,32 @@ func UnknownRoute(c *request.Call) error {
 	return absentPage(c, "", "")
 }
 
-// Failure is the page for a request that failed.
-type Failure struct {
-	Layout
-	*request.Problem
-}
-
 // FailurePage responds with the page of a problem.
 func FailurePage(c *request.Call, p *request.Problem) error {
-	body, err := render("failure", Failure{layout(c, p.Title), p})
+	body, err := render("failure", struct {
+		Layout
+		*request.Problem
+		Name string
+	}{layout(c, p.Title), p, failureName(p.Status)})
 	setPolicy(c)
 	c.Send(p.Status, htmlType, body)
 	return err
 }
 
-// Name says in a few words what happened.
-func (f Failure) Name() string {
+// failureName says in a few words what happened.
+func failureName(status int) string {
 	switch {
-	case f.Status == http.StatusUnauthorized:
+	case status == http.StatusUnauthorized:
 		return "Sign in to continue"
-	case f.Status == http.StatusForbidden:
+	case status == http.StatusForbidden:
 		return "You cannot do this"
-	case f.Status == http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests:
 		return "Too many requests"
-	case f.Status == http.StatusServiceUnavailable:
+	case status == http.StatusServiceUnavailable:
 		return "The hub is busy"
-	case f.Status == http.StatusInsufficientStorage:
+	case status == http.StatusInsufficientStorage:
 		return "The hub's disk is full"
-	case f.Status >= http.StatusInternalServerError:
+	case status >= http.StatusInternalServerError:
 		return "The hub failed"
 	}
 	return "The request is not valid"

@@ -26,16 +26,34 @@ type Project struct {
 // Link is a name with its address.
 type Link struct{ Name, URL string }
 
+// Tab is a tab of a project's page, with how much there is on it.
+type Tab struct {
+	Link
+	Count int64 // 0: nothing is counted
+}
+
 // Tabs lists the tabs in the order in which they are shown.
-func (p *Project) Tabs() []Link {
+func (p *Project) Tabs() []Tab {
 	base := "/" + p.Ref
-	return []Link{
-		{"Config", base}, {"Preview", base + "/preview"}, {"Files", base + "/files"},
-		{"History", base + "/history"}, {"Settings", base + "/settings"},
+	writes := max(p.Config.N, p.Files.N) - 1 // the first revision is the empty config of a new project
+	return []Tab{
+		{Link{"Config", base}, 0},
+		{Link{"Preview", base + "/preview"}, 0},
+		{Link{"Files", base + "/files"}, p.Files.Files},
+		{Link{"History", base + "/history"}, writes},
+		{Link{"Settings", base + "/settings"}, 0},
 	}
 }
 
-// tab returns the handler of a tab, and of its form: answer gets the project that the path names. One
+// Near names a stack or an API as people in the project's account call it.
+func (p *Project) Near(r store.Resource) string {
+	if r.Account == p.Project.Account {
+		return r.Slug
+	}
+	return r.String()
+}
+
+// tab returns the handler of a tab: answer gets the project that the path names. One
 // that the viewer may not read, or that is deleted meanwhile, looks the same as one that does not exist.
 func tab(name string, answer func(c *request.Call, p *Project) error) request.Handler {
 	return func(c *request.Call) error {
@@ -53,10 +71,8 @@ func tab(name string, answer func(c *request.Call, p *Project) error) request.Ha
 
 // findProject returns the project that the path names, or ErrNotFound.
 func findProject(c *request.Call, tab string) (*Project, error) {
-	if c.Endpoint.Account == wire.Anonymous { // for the others, the caller is known
-		if err := c.Look(); err != nil {
-			return nil, err
-		}
+	if err := c.Look(); err != nil {
+		return nil, err
 	}
 	p, err := c.View().Project(c.Resource.ID)
 	if err == nil && !c.Has(wire.Reader) && !p.IsPublic() { // it was made private meanwhile
@@ -177,12 +193,15 @@ func frameOf(c *request.Call, p *Project) (f Frame, err error) {
 	if c.Hub.PreviewURL != "" {
 		f.Address = c.Hub.PreviewURL + "/preview/frame"
 	}
-	if f.onStack, err = roleOn(c, p.Stack.Account); err != nil {
+	stack, err := accessTo(c, p.Stack.Account)
+	if err != nil {
 		return f, err
 	}
-	if f.onAPI, err = roleOn(c, p.API.Account); err != nil {
+	api, err := accessTo(c, p.API.Account)
+	if err != nil {
 		return f, err
 	}
+	f.onStack, f.onAPI = wire.Role(stack.Role), wire.Role(api.Role)
 	if f.onStack == "" && !p.PublicPreview {
 		f.Missing = append(f.Missing, Missing{"stack", p.Stack})
 	}

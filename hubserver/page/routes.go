@@ -7,7 +7,7 @@ import (
 	"example.com/projecthub/hubserver/request"
 )
 
-// route is the endpoint of a page, or of one of its forms, with its handler.
+// route is the endpoint of a page, or of a form, with its handler.
 type route struct {
 	wire.Endpoint
 	handle request.Handler
@@ -23,9 +23,7 @@ func routes() []route {
 		{page("getFilesPage", project+"/files"), tab("Files", filesPage)},
 		{page("getFilePage", project+"/files/{file}"), tab("Files", filesPage)},
 		{page("getHistoryPage", project+"/history"), tab("History", historyPage)},
-		{projectForm("sendRestore", project+"/history", wire.ScopeWriteConfig), tab("History", historyForm)},
 		{page("getSettingsPage", project+"/settings"), tab("Settings", settingsPage)},
-		{projectForm("sendSettings", project+"/settings", wire.ScopeWriteCatalog), tab("Settings", settingsForm)},
 		{page("getSignInPage", "/sign-in"), signInPage},
 		{form("signIn", "/sign-in"), signIn},
 		{wire.Endpoint{
@@ -34,11 +32,8 @@ func routes() []route {
 		{page("getLinkPage", "/link"), linkPage},
 		{form("useLink", "/link"), useLink},
 		{page("getDevicePage", "/device"), devicePage},
-		{form("decideDevice", "/device"), ownForm(devicePath, decideDevice)},
+		{form("decideDevice", "/device"), decideDevice},
 		{page("getTokensPage", "/tokens"), tokensPage},
-		{form("sendToken", "/tokens"), ownForm(tokensPath, tokenForm)},
-		{form("sendRevocation", "/tokens/revoke"), ownForm(tokensPath, revokeForm)},
-		{form("endSession", "/sessions/end"), ownForm(tokensPath, endSession)},
 		{wire.Endpoint{
 			Op: "getStaticFile", Method: http.MethodGet, Path: "/static/{file}", Account: wire.Anonymous,
 			Returns: []string{"text/css", "text/javascript", "image/svg+xml", "application/json"},
@@ -56,13 +51,6 @@ func page(op wire.Op, path string) wire.Endpoint {
 func form(op wire.Op, path string) wire.Endpoint {
 	e := page(op, path)
 	e.Method, e.Accepts = http.MethodPost, []string{wire.FormType}
-	return e
-}
-
-// projectForm returns the endpoint of a form that changes a project.
-func projectForm(op wire.Op, path string, scope wire.Scope) wire.Endpoint {
-	e := form(op, path)
-	e.Account, e.Role, e.Scope = wire.InPath, wire.Writer, scope
 	return e
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"hash/fnv"
 	"html/template"
 	"io/fs"
 	"path"
@@ -57,7 +58,10 @@ var functions = template.FuncMap{
 	"moment":   func(t store.Time) string { return request.FormatTime(t.Time()) },
 	"iso":      func(t store.Time) string { return t.Time().Format(time.RFC3339) },
 	"ago":      ago,
-	"via":      func(v string) string { return wire.Via(v).Phrase() },
+	"did":      did,
+	"icon":     icon,
+	"hue":      hue,
+	"initial":  func(name string) string { return strings.ToUpper(strings.TrimPrefix(name, "@")[:1]) },
 	"short":    short,
 	"sentence": sentence,
 	"bytes":    func(n int64) string { return humanize.IBytes(uint64(max(0, n))) },
@@ -69,6 +73,48 @@ var functions = template.FuncMap{
 	"browser":  browser,
 	"static":   StaticURL,
 	"list":     func(items ...string) []string { return items },
+}
+
+// icons are the paths of small pictures, drawn in a square of 16.
+var icons = map[string]string{
+	"api":      "M7 9a3 3 0 0 0 4 0l2-2a3 3 0 0 0-4-4L8 4M9 7a3 3 0 0 0-4 0L3 9a3 3 0 0 0 4 4l1-1",
+	"chevron":  "M6 4l4 4-4 4",
+	"clock":    "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 5v3l2 2",
+	"file":     "M9 2H4v12h8V5L9 2ZM9 2v3h3",
+	"folder":   "M2 4h4l1.5 2H14v7H2Z",
+	"hub":      "M8 1.5 13.5 4.7v6.6L8 14.5 2.5 11.3V4.7ZM8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4Z",
+	"private":  "M4 7.5h8v6H4ZM5.5 7.5V5a2.5 2.5 0 0 1 5 0v2.5",
+	"public":   "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM2 8h12M8 2c2 2 2 10 0 12M8 2c-2 2-2 10 0 12",
+	"search":   "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10ZM11 11l3 3",
+	"stack":    "M8 2l6 3-6 3-6-3 6-3ZM2 8l6 3 6-3M2 11l6 3 6-3",
+	"terminal": "M3 4l4 4-4 4M8.5 12H13",
+}
+
+// icon returns a small picture, which says nothing that the text next to it does not say.
+func icon(name string) template.HTML {
+	return template.HTML(`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="` + icons[name] + `"/></svg>`) //nolint:gosec // constants
+}
+
+// hues is how many colours of faces the style sheet has.
+const hues = 6
+
+// hue returns the number of the colour of a name's face.
+func hue(name string) uint32 {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(name)) // it never fails
+	return sum.Sum32() % hues
+}
+
+// did says how a revision came to be, where its author wrote no message.
+func did(via string) string {
+	text, ok := map[wire.Via]string{
+		wire.ViaCreate: "Created", wire.ViaPush: "Pushed", wire.ViaPage: "Edited on the page",
+		wire.ViaAPI: "Changed through the API", wire.ViaRestore: "Restored",
+	}[wire.Via(via)]
+	if !ok {
+		return "Changed"
+	}
+	return text
 }
 
 // short returns the first 12 characters of a digest.

@@ -133,7 +133,7 @@ func (c *Call) writeProblem(p *Problem) {
 	p.RequestID, p.Type, p.Title = c.ID, "about:blank", http.StatusText(p.Status)
 	p.Detail, p.Hint = Fit(p.Detail), Fit(p.Hint)
 	for i, e := range p.Errors {
-		p.Errors[i] = wire.FieldError{Pointer: Fit(e.Pointer), Detail: Fit(e.Detail)}
+		p.Errors[i].Pointer, p.Errors[i].Detail = Fit(e.Pointer), Fit(e.Detail)
 	}
 	header := c.W.Header()
 	for _, name := range []string{"Content-Encoding", "Content-Disposition", "ETag"} { // of the response that failed

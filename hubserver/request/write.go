@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
 )
@@ -168,13 +169,13 @@ func saveAnswer(tx *store.Tx, a store.Answer, done Done) (err error) {
 
 // Limits of the query parameters of Author.
 const (
-	maxMessage = 1000 // characters
-	maxPush    = 64   // bytes
+	maxMessage = 200 // characters
+	maxPush    = 64  // bytes
 )
 
-// Author returns who writes, through what (via), and why: ?message=, and ?push=, an ID that all writes of one
-// push have. via is one of [wire.Via]; for a session it becomes page, unless it is a restore. It fails with a
-// 422 if a parameter is too long.
+// Author returns who writes, through what (via), and why: ?message=, one line, and ?push=, an ID that all writes of
+// one push have. via is one of [wire.Via]; for a session it becomes page, unless it is a restore. It fails with a
+// 422 if a parameter is too long or the message is not one line.
 func (c *Call) Author(via string) (store.Author, error) {
 	q := c.R.URL.Query()
 	if c.Access.Session != 0 && via != string(wire.ViaRestore) {
@@ -186,9 +187,11 @@ func (c *Call) Author(via string) (store.Author, error) {
 	}
 	switch {
 	case utf8.RuneCountInString(by.Message) > maxMessage:
-		return by, InvalidBody("", "message has at most %d characters", maxMessage)
+		return by, InvalidBody("", "message must have at most %d characters", maxMessage)
+	case strings.ContainsFunc(by.Message, tree.Unprintable):
+		return by, InvalidBody("", "message must be one line without control characters")
 	case len(by.Push) > maxPush:
-		return by, InvalidBody("", "push has at most %d bytes", maxPush)
+		return by, InvalidBody("", "push must have at most %d bytes", maxPush)
 	}
 	return by, nil
 }

@@ -16,10 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"example.com/projecthub/hubclient/wire"
 )
@@ -92,33 +89,6 @@ func Validate(text, settings []byte) (findings []wire.FieldError, err error) {
 	findings = collect(nil, invalid)
 	slices.SortStableFunc(findings, func(a, b wire.FieldError) int { return strings.Compare(a.Pointer, b.Pointer) })
 	return findings, nil
-}
-
-// collect appends the findings of e, which are those of its causes if it has any.
-func collect(findings []wire.FieldError, e *jsonschema.ValidationError) []wire.FieldError {
-	if len(findings) >= maxFindings {
-		return findings
-	}
-	for _, cause := range e.Causes {
-		findings = collect(findings, cause)
-	}
-	if len(e.Causes) > 0 {
-		return findings
-	}
-	var pointer jsontext.Pointer
-	for _, name := range e.InstanceLocation {
-		pointer = pointer.AppendToken(name)
-	}
-	detail := clip(e.ErrorKind.LocalizedString(message.NewPrinter(language.English)), maxDetail)
-	return append(findings, wire.FieldError{Pointer: string(pointer), Detail: detail})
-}
-
-// clip truncates text to about so many bytes.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // compiler returns a compiler that has a schema at location, and knows no other.

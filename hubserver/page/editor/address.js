@@ -1,4 +1,5 @@
-// address.js reads which key an address of the editor names: /@acme/web#key=theme.colour.
+// address.js reads which key an address of the editor names, /@acme/web#key=theme.colour, and moves the
+// focus to keys.
 
 import { parents } from "./keys.js";
 
@@ -12,8 +13,8 @@ export function address(hash = location.hash) {
   }
 }
 
-// follow calls go with the key of the page's address, if it has one, and with that of each
-// link to a key that is followed, even if the address stays the same.
+// follow calls go with the key of the page's address, if it has one, and with that of each link to a key
+// that is followed, even if the address stays the same.
 export function follow(project, go) {
   const now = () => {
     const key = address();
@@ -31,10 +32,19 @@ export function follow(project, go) {
   now();
 }
 
-// nearest returns the key among those of groups that shows key: itself, the one whose value
-// contains it, or the first one below it; undefined if there is none.
-export function nearest(key, groups) {
-  const keys = [...groups.values()].flat();
+// nearest returns the key among keys that shows key: itself, the one whose value contains it, or the first
+// one below it; undefined if there is none.
+export function nearest(key, keys) {
   const all = new Set(keys);
   return [key, ...parents(key).reverse()].find((k) => all.has(k)) ?? keys.find((k) => k.startsWith(`${key}.`));
+}
+
+// focusKey moves the focus to the control of a key, or to what there is to do with it; to the filter if the
+// key is not shown.
+export function focusKey(key) {
+  const row = document.querySelector(`#editor [data-key="${CSS.escape(key)}"]`);
+  const control = row?.querySelector(".control :is(input:checked, input:not([type=radio], [type=range], [type=color]), textarea, select)") ??
+    row?.querySelector("input, button, summary");
+  (control ?? document.querySelector("#editor [type=search]"))?.focus({ preventScroll: true });
+  (control ? row : undefined)?.scrollIntoView({ block: "nearest" });
 }

@@ -28,17 +28,12 @@ export function counts(changes) {
 // sign returns the character that marks a kind of change.
 export const sign = (kind) => signs[kind];
 
-// sentence writes a change in one line.
-export function sentence({ kind, key, from, to }) {
-  return `${sign(kind)} ${key}: ${kind === "changed" ? `${from} → ${to}` : (to ?? from)}`;
-}
-
 // elements lists the elements by which two arrays differ: [{kind, index, from, to}];
 // undefined unless both texts are arrays.
 export function elements(from, to) {
   if (from?.[0] !== "[" || to?.[0] !== "[") return undefined;
-  const a = parse(from).items.map(write);
-  const b = parse(to).items.map(write);
+  const a = parse(from).map(write);
+  const b = parse(to).map(write);
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let endA = a.length;

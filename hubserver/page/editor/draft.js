@@ -1,108 +1,115 @@
-// draft.js keeps unsaved edits in the tab's session storage, bound to the revision that
-// they were made on, and publishes the edited config to those that show it.
-//
-// subscribe is for the preview, on the same page or on another one of the same project:
-// it works without the editor's other scripts.
+// draft.js is the config as this tab has it: the base as the hub stores it, and the edits made to it.
+// Everything else is computed from both. It knows no DOM and no network.
 
-import { Model, readConfig, writeConfig } from "./model.js";
+import { batch, computed, signal } from "@preact/signals";
+import { compare } from "./json.js";
+import { apply, changesOf, editOf, newKeyProblem, problems as problemsOf } from "./edits.js";
+import { fallback, fieldType } from "./schema.js";
+import { toInput, toText } from "./values.js";
 
-const storedName = (project) => `hub.draft ${project}`;
-const channelName = (project) => `hub.config ${project}`;
+export { edited, subscribe } from "./kept.js";
 
-// delay is how long nothing must have been typed before the draft is published, in
-// milliseconds.
-const delay = 100;
+export const base = signal({ revision: "", values: new Map() });
+export const edits = signal(new Map());
+export const schema = signal(null); // a Schema, if the stack has one
+export const targets = signal(null); // the Targets of the API, if the viewer may read it
 
-// store keeps a draft for this tab, {revision, user, edits: Map}; without edits it is
-// removed. It returns false if the browser does not store it.
-export function store(project, draft, storage = sessionStorage) {
-  try {
-    if (draft.edits.size === 0) storage.removeItem(storedName(project));
-    else storage.setItem(storedName(project), JSON.stringify({ ...draft, edits: [...draft.edits] }));
-    return true;
-  } catch {
-    return false; // it is full, or storage is turned off
+export const changes = computed(() => changesOf(base.value.values, edits.value));
+export const problems = computed(() => problemsOf(base.value.values, edits.value));
+export const dirty = computed(() => edits.value.size > 0);
+
+// cells has two signals for each key that is shown, so that a keystroke renders that key alone.
+const cells = new Map();
+
+function cell(key) {
+  let found = cells.get(key);
+  if (!found) {
+    found = { edit: signal(edits.peek().get(key)), before: computed(() => base.value.values.get(key) ?? null) };
+    cells.set(key, found);
   }
+  return found;
 }
 
-// load returns the draft that this tab keeps, null if there is none that can be read.
-export function load(project, storage = sessionStorage) {
-  try {
-    const draft = JSON.parse(storage.getItem(storedName(project)));
-    return draft && { ...draft, edits: new Map(draft.edits.filter(isEdit)) };
-  } catch {
-    return null;
+// about returns what the schema says of a key, null if nothing.
+export const about = (key) => schema.value?.about(key) ?? null;
+
+// field returns what is shown of a key: {key, type, input, text, before, state, error}; state is same,
+// added, changed, removed or unset, for a key that only the schema names.
+export function field(key) {
+  const { edit, before: { value: before } } = cell(key);
+  const of = edit.value;
+  if (of && !of.removed) {
+    const { type, input, text } = of;
+    const error = before !== null && text !== undefined ? "" : problems.value.get(key) ?? "";
+    return { key, type, input, text, before, state: before === null ? "added" : "changed", error };
   }
+  if (before !== null) return { key, ...toInput(before), text: before, before, state: of ? "removed" : "same", error: "" };
+  return { key, ...blank(key), text: undefined, before, state: "unset", error: "" };
 }
 
-const isEdit = ([key, edit]) =>
-  typeof key === "string" && (edit.base === null || typeof edit.base === "string") &&
-  (edit.removed === true || (typeof edit.type === "string" && typeof edit.input === "string"));
-
-// Publisher publishes the config as it is edited, delay milliseconds after the last change.
-export class Publisher {
-  #timer;
-  #make = null;
-  #latest;
-
-  constructor(project) {
-    this.project = project;
-    this.channel = new BroadcastChannel(channelName(project));
-    this.channel.onmessage = ({ data }) => data === "ask" && this.#latest && this.channel.postMessage(this.#latest);
-    local.add(this);
-  }
-
-  // publish takes {revision, dirty, config}; config is the flat config as canonical JSON.
-  // make is called once nothing has changed for a while.
-  publish(make) {
-    clearTimeout(this.#timer);
-    this.#make = make;
-    this.#timer = setTimeout(() => this.flush(), delay);
-  }
-
-  // flush publishes at once what waits to be.
-  flush() {
-    clearTimeout(this.#timer);
-    if (!this.#make) return;
-    this.#latest = this.#make();
-    this.#make = null;
-    this.channel.postMessage(this.#latest);
-    for (const { project, notify } of subscribers) if (project === this.project) notify(this.#latest);
-  }
-
-  get latest() {
-    return this.#latest;
-  }
+// blank is what the field of an unset key shows: its default where that is chosen and not typed.
+function blank(key) {
+  const type = fieldType(about(key));
+  return { type, input: type === "boolean" ? fallback(about(key)) ?? "false" : "" };
 }
 
-const local = new Set(); // publishers on this page
-const subscribers = new Set(); // on this page
+// keys lists the keys of base and edits in order, those that are to be removed too. It is computed again
+// only when a key is added: with many, sorting takes a while.
+const added = computed(() => JSON.stringify([...edits.value.keys()].filter((key) => !base.value.values.has(key))));
+export const keys = computed(() => [...base.value.values.keys(), ...JSON.parse(added.value)].sort(compare));
 
-// subscribe calls notify with each edited config of a project, such as "@acme/web":
-// {revision, dirty, config}, where revision is that of the base, dirty says whether the
-// config differs from it, and config is the whole flat config as canonical JSON. The
-// present one, if there is an editor, is passed at once. An editor on the same page is
-// followed; without one, that of another tab. It returns a function that ends the
-// subscription.
-export function subscribe(project, notify) {
-  const here = [...local].find((p) => p.project === project);
-  if (here) {
-    const subscriber = { project, notify };
-    subscribers.add(subscriber);
-    if (here.latest) notify(here.latest);
-    return () => subscribers.delete(subscriber);
-  }
-  const channel = new BroadcastChannel(channelName(project));
-  channel.onmessage = ({ data }) => data !== "ask" && notify(data);
-  channel.postMessage("ask");
-  return () => channel.close();
+// unset lists the keys that the schema names and that could be added.
+export const unset = computed(() => {
+  const held = new Set(keys.value);
+  return (schema.value?.keys() ?? []).filter((key) => !held.has(key) && newKeyProblem(key, held) === "");
+});
+
+// values is the config with the edits.
+export const values = computed(() => apply(base.value.values, edits.value));
+
+// textOf returns what the value of a key is at this moment, canonical; undefined for none.
+export const textOf = (key) => values.value.get(key);
+
+// put makes an edit of one key; undefined undoes it.
+function put(key, edit) {
+  const next = new Map(edits.peek());
+  if (edit) next.set(key, edit);
+  else next.delete(key);
+  batch(() => {
+    edits.value = next;
+    if (cells.has(key)) cells.get(key).edit.value = edit;
+  });
 }
 
-// edited returns a config, {revision, config} with config as JSON, with the edits that
-// this tab keeps for that revision, as subscribe passes it: for a page without an editor.
-export function edited(project, { revision, config }, storage = sessionStorage) {
-  const draft = load(project, storage);
-  const model = new Model({ revision, values: readConfig(config) });
-  if (draft?.revision === revision) model.rebase(model.base, draft.edits);
-  return { revision, dirty: model.dirty, config: writeConfig(model.values()) };
+const before = (key) => base.peek().values.get(key) ?? null;
+
+// set records what was typed for a key.
+export const set = (key, type, input) => put(key, editOf(type, input, before(key)));
+
+// setText records a canonical text for a key.
+export function setText(key, text) {
+  const { type, input } = toInput(text);
+  set(key, type, input);
+}
+
+// add records a new key, and returns why it cannot, "" if it can.
+export function add(key, type, input) {
+  const problem = newKeyProblem(key, new Set(values.peek().keys())) || toText({ type, input }).error || "";
+  if (problem === "") set(key, type, input);
+  return problem;
+}
+
+// remove takes a key out of the config.
+export const remove = (key) => put(key, before(key) === null ? undefined : { removed: true, base: before(key) });
+
+// reset drops the edit of a key.
+export const reset = (key) => put(key, undefined);
+
+// rebase replaces the base and all edits.
+export function rebase(newer, kept) {
+  batch(() => {
+    base.value = newer;
+    edits.value = kept;
+    for (const [key, { edit }] of cells) edit.value = kept.get(key);
+  });
 }

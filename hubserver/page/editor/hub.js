@@ -1,13 +1,18 @@
-// hub.js calls the hub's API for one project, as any other client would: the browser adds
+// hub.js calls the hub's API for the project of this page, as any other client would: the browser adds
 // the session.
 
 import { parse, write } from "./json.js";
-import { readNode } from "./model.js";
+import { readObject } from "./edits.js";
+import { shown } from "./keys.js";
+
+// page says which project the page shows, and who looks at it: project, user, api, stack, version, signIn.
+const { dataset } = document.getElementById("editor");
+export const page = { ...dataset, readOnly: dataset.canWrite !== "true" };
 
 // HubError is a refusal by the hub, or the failure to reach it, which has status 0.
 export class HubError extends Error {
   constructor(status, { code = "", detail = "", hint = "", errors = [] } = {}) {
-    super(detail || `status ${status}`);
+    super(detail || `The hub responded with status ${status}.`);
     Object.assign(this, { status, code, hint, errors });
   }
 }
@@ -15,70 +20,60 @@ export class HubError extends Error {
 // patience is how long a request may take, in milliseconds.
 const patience = 30_000;
 
-// Hub is a project on the hub that served the page.
-export class Hub {
-  // ref is such as "@acme/web".
-  constructor(ref) {
-    this.path = `/v1/projects/${ref.slice(1).split("/").map(encodeURIComponent).join("/")}`;
-  }
-
-  // config returns {revision, values, by, via, at}: values is a Map of canonical texts.
-  async config() {
-    const { text } = await request("GET", `${this.path}/config`);
-    const answer = new Map(parse(text).members);
-    const string = (name) => answer.get(name)?.value ?? "";
-    return { revision: string("revision"), values: readNode(answer.get("config")), by: string("updatedBy"), via: string("updatedVia"), at: string("updatedAt") };
-  }
-
-  // patch saves a change of the config with this revision, and returns the new revision
-  // with the hub's findings about it, [{pointer, detail}].
-  async patch(body, revision) {
-    const { text } = await request("PATCH", `${this.path}/config`, body, { "If-Match": `"${revision}"` });
-    const answer = JSON.parse(text);
-    return { revision: answer.revision, findings: answer.findings ?? [] };
-  }
-}
-
-// targets returns what enrichments can refer to in an API, such as "@acme/pets"; null for
-// "", if the viewer may not read it.
-export async function targets(api) {
-  if (!api) return null;
-  const text = await optional(`/v1/apis/${encoded(api)}/targets`);
-  return text && JSON.parse(text);
-}
-
-// settingsSchema returns the text of the JSON Schema of a stack version's settings; null
-// for the stack "", if there is none that the viewer may read.
-export async function settingsSchema(stack, version) {
-  if (!stack) return null;
-  const text = await optional(`/v1/stacks/${encoded(stack)}/versions/${encodeURIComponent(version)}/settings-schema`);
-  return text && write(parse(text));
-}
-
 const encoded = (ref) => ref.replace(/^@/, "").split("/").map(encodeURIComponent).join("/");
+export const path = `/v1/projects/${encoded(page.project)}`;
 
-async function optional(path) {
+// config returns {revision, values, by, via}: values is a Map of canonical texts.
+export async function config() {
+  const answer = parse(await request("GET", `${path}/config`));
+  const { revision = "", updatedBy: by = "", updatedVia: via = "" } = answer;
+  return { revision, values: readObject(answer.config), by, via };
+}
+
+// patch saves a change of the config with this revision, and returns the new one with the hub's findings.
+export const patch = (body, revision) => send(`${path}/config`, body, revision);
+
+// dryRun is patch, but nothing is written. signal aborts it.
+export const dryRun = (body, revision, signal) => send(`${path}/config?dryRun=1`, body, revision, signal);
+
+async function send(at, body, revision, signal) {
+  const { findings = [], ...answer } = JSON.parse(await request("PATCH", at, { body, revision, signal }));
+  return { revision: answer.revision, findings };
+}
+
+// targets returns what enrichments can refer to in the API; null if the viewer may not read it.
+export async function targets() {
+  const text = page.api && await optional(`/v1/apis/${encoded(page.api)}/targets`);
+  return text ? JSON.parse(text) : null;
+}
+
+// settingsSchema returns the text of the JSON Schema of the stack version's settings; null if there is
+// none that the viewer may read.
+export const settingsSchema = async () =>
+  (page.stack ? optional(`/v1/stacks/${encoded(page.stack)}/versions/${encodeURIComponent(page.version)}/settings-schema`) : null);
+
+async function optional(at) {
   try {
-    return (await request("GET", path)).text;
+    return await request("GET", at);
   } catch (error) {
     if (error instanceof HubError) return null;
     throw error;
   }
 }
 
-async function request(method, path, body, headers = {}) {
+async function request(method, at, { body, revision, signal } = {}) {
+  const headers = { Accept: "application/json" };
+  if (body) Object.assign(headers, { "Content-Type": "application/json", "If-Match": `"${revision}"` });
+  const given = AbortSignal.timeout(patience);
   let response;
   let text;
   try {
-    response = await fetch(path, {
-      method, body, headers: { Accept: "application/json", ...(body && { "Content-Type": "application/json" }), ...headers },
-      redirect: "error", signal: AbortSignal.timeout(patience),
-    });
+    response = await fetch(at, { method, body, headers, redirect: "error", signal: signal ? AbortSignal.any([signal, given]) : given });
     text = await response.text();
   } catch {
     throw new HubError(0, { detail: "The hub could not be reached." });
   }
-  if (response.ok) return { text };
+  if (response.ok) return text;
   throw new HubError(response.status, problem(text));
 }
 
@@ -89,3 +84,6 @@ function problem(text) {
     return {};
   }
 }
+
+// who names the author of a config.
+export const who = ({ by }) => (by ? shown(by) : "Somebody");

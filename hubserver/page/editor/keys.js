@@ -70,22 +70,6 @@ export function clash(key, keys) {
   return undefined;
 }
 
-// clashes returns a Map from each key that clashes with another to that other key. keys
-// is in any order.
-export function clashes(keys) {
-  const found = new Map();
-  const all = new Set(keys);
-  for (const key of all) {
-    for (const above of parents(key)) {
-      if (all.has(above)) {
-        found.set(key, above);
-        found.set(above, key);
-      }
-    }
-  }
-  return found;
-}
-
 // shown returns text with what cannot be seen, or would turn the text around it, written
 // as escapes: two keys that differ never look the same.
 export const shown = (text) => text.replace(invisible, (c) => `\\u{${c.codePointAt(0).toString(16).padStart(4, "0")}}`);

@@ -1,60 +1,78 @@
-// references.js says which parts of the bound API enrichments can refer to, and marks those
-// that it does not have.
+// references.js knows which parts of an API the records of enrichments can refer to.
 
-import { h, newID } from "./dom.js";
-import { Targets, isEnrichment, isReference, root } from "./enrichments.js";
-import { targets } from "./hub.js";
-import { unquote } from "./json.js";
-import { joinKey, splitKey } from "./keys.js";
+import { splitKey } from "./keys.js";
 
-// References knows nothing until it was read: then marks are "".
-export class References {
-  #targets = null;
+// root is the setting that contains enrichments.
+export const root = "enrichments";
 
-  constructor(api) {
-    this.api = api;
-    this.datalist = h("datalist", { id: newID() });
+// isReference reports whether a member of a record, by its name, refers to a part of the API.
+export const isReference = (name) => ["target", "operation", "schema"].includes(name);
+
+// Targets is the set of what a record can refer to in an API:
+//   an operation, by its operationId or as "METHOD /path";
+//   a path, as "/path";
+//   a schema, by its name;
+//   a property of a schema, as "Schema.property";
+//   each of them as a JSON pointer into the description, such as
+//   "#/components/schemas/Pet/properties/name".
+// The hub lists operations, schemas and their properties; it says so if there are more than it lists, and
+// then nothing is missing.
+export class Targets {
+  #names = new Map(); // from each name of a target to what is said about it: {name, method, path}
+  suggestions = []; // the targets, each by one name
+
+  constructor({ operations, schemas, complete }) {
+    this.complete = complete;
+    for (const { operationId, method, path } of operations) {
+      const target = { name: operationId || `${method} ${path}`, method, path, about: `${method} ${path}` };
+      this.#add(target, operationId, `${method} ${path}`, path, `#/paths/${token(path)}`, `#/paths/${token(path)}/${method.toLowerCase()}`);
+    }
+    for (const { name, pointer, properties } of schemas) {
+      this.#add({ name, about: "schema" }, name, pointer);
+      for (const property of properties) {
+        const target = { name: `${name}.${property}`, about: `field of ${name}` };
+        this.#add(target, target.name, `${pointer}/properties/${token(property)}`);
+      }
+    }
   }
 
-  // read asks the hub, and returns whether the viewer may know.
-  async read() {
-    const known = await targets(this.api);
-    if (!known) return false;
-    this.#targets = new Targets(known);
-    this.datalist.replaceChildren(...this.#targets.suggestions.slice(0, 500).map((name) => h("option", { value: name })));
-    return true;
+  #add(target, ...names) {
+    this.suggestions.push(target);
+    for (const name of names) if (name && !this.#names.has(name)) this.#names.set(name, target);
   }
 
-  // mark returns what is wrong with a key that refers to a part of the API.
-  mark(key, text) {
-    if (!this.#targets || !isEnrichment(key)) return "";
-    const path = splitKey(key);
-    return path.length === 3 ? this.markMember(path.slice(2), text) : "";
+  // find returns what a reference leads to, undefined if the API has no such part. The method may be in
+  // small letters.
+  find(reference) {
+    const [method, path] = reference.split(" ");
+    return this.#names.get(reference) ?? this.#names.get(`${method.toUpperCase()} ${path}`);
   }
 
-  // markMember is mark for a member of a record.
-  markMember(path, text) {
-    if (!this.#targets || !isReference(path) || text?.[0] !== '"' || this.#targets.has(unquote(text))) return "";
-    return this.#absent();
+  // lacks reports whether the API certainly has no such part.
+  lacks(reference) {
+    return this.complete && !this.find(reference);
   }
 
-  // markRecord returns what is wrong with the name of a record that is to name a part of
-  // the API itself, since none of its members, which are among keys, does.
-  markRecord(name, keys) {
-    if (!this.#targets) return "";
-    const prefix = joinKey([root, name]) + ".";
-    const members = keys.filter((key) => key.startsWith(prefix)).map((key) => splitKey(key).slice(2));
-    if (members.length === 0 || members.some((path) => path.length > 1 || isReference(path)) || this.#targets.has(name)) return "";
-    return this.#absent();
+  // covered returns how many of the operations the references lead to.
+  covered(references) {
+    const found = new Set(references.map((reference) => this.find(reference)));
+    return this.operations.filter((target) => found.has(target)).length;
   }
 
-  #absent() {
-    return `${this.api} has no such operation, schema or property.`;
-  }
-
-  // suggest returns the id of the list of targets for a key that is to hold one.
-  suggest(key) {
-    const path = isEnrichment(key) ? splitKey(key) : [];
-    return path.length === 3 && isReference(path.slice(2)) ? this.datalist.id : undefined;
+  get operations() {
+    return this.suggestions.filter((target) => target.method);
   }
 }
+
+// token escapes a name as a token of a JSON pointer.
+const token = (name) => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+// referenceIn returns the reference that a key of enrichments in flat form holds, with its canonical text;
+// undefined if it holds none.
+export function referenceIn(key, text) {
+  const path = key.startsWith(`${root}.`) ? splitKey(key) : [];
+  return path.length === 3 && isReference(path[2]) && text?.[0] === '"' ? JSON.parse(text) : undefined;
+}
+
+// isReferenceKey reports whether a key of enrichments in flat form is to hold a reference.
+export const isReferenceKey = (key) => referenceIn(key, '""') !== undefined;

@@ -1,9 +1,8 @@
-// schema.js finds what the JSON Schema of a stack's settings says about a key: title,
-// description, default, values and ranges. Its checks are those that are worth having
-// while typing; the hub's are the ones that count.
+// schema.js finds what the JSON Schema of a stack's settings says about a key: title, description,
+// default, values and ranges. It validates nothing: the hub does.
 
 import { joinKey, splitKey } from "./keys.js";
-import { parse, write } from "./json.js";
+import { kind, parse, write } from "./json.js";
 import { typeOf } from "./values.js";
 
 // maxSteps bounds how many references and alternatives are followed for one key.
@@ -14,7 +13,7 @@ export class Schema {
   #found = new Map();
 
   constructor(text) {
-    this.document = plain(parse(text));
+    this.document = parse(text);
   }
 
   // about returns what is known of a key's value, null if nothing is.
@@ -24,71 +23,93 @@ export class Schema {
   }
 
   // member returns what is known of a member of an element of the array in key.
-  member(key, path) {
-    return this.#look([...splitKey(key), 0, ...path]);
+  member(key, name) {
+    return this.#look([...splitKey(key), 0, name]);
+  }
+
+  // members lists the names of the members of an element of the array in key.
+  members(key) {
+    return this.#names([...splitKey(key), 0]);
+  }
+
+  // requires reports whether an object must have the key.
+  requires(key) {
+    const path = splitKey(key);
+    return this.#walk(path.slice(0, -1)).some((s) => Array.isArray(s.required) && s.required.includes(path.at(-1)));
+  }
+
+  // keys lists the keys of leaves that the schema names, at most count, in the order of the schema.
+  keys(count = 1000) {
+    const found = new Set();
+    const walk = (schemas, path) => {
+      if (found.size >= count || path.length > 16) return;
+      const names = namesOf(schemas);
+      if (names.length === 0) {
+        const types = schemas.length === 0 ? [] : typesOf(combine(schemas));
+        if (path.length > 0 && (types.length === 0 || types.some((t) => t !== "object"))) found.add(joinKey(path));
+        return;
+      }
+      for (const name of names) walk(this.#step(schemas, name, { left: maxSteps }), [...path, name]);
+    };
+    walk(this.#expand(this.document, { left: maxSteps }), []);
+    return [...found];
+  }
+
+  #names(path) {
+    return namesOf(this.#walk(path));
   }
 
   #look(path) {
-    const steps = { left: maxSteps };
-    let schemas = this.#expand(this.document, steps);
-    for (const name of path) schemas = schemas.flatMap((s) => this.#below(s, name)).flatMap((s) => this.#expand(s, steps));
+    const schemas = this.#walk(path);
     return schemas.length === 0 ? null : combine(schemas);
+  }
+
+  #walk(path) {
+    const steps = { left: maxSteps };
+    return path.reduce((schemas, name) => this.#step(schemas, name, steps), this.#expand(this.document, steps));
+  }
+
+  #step(schemas, name, steps) {
+    return schemas.flatMap((s) => below(s, name)).flatMap((s) => this.#expand(s, steps));
   }
 
   // #expand returns a schema with those that it refers to and consists of.
   #expand(schema, steps) {
     if (!isObject(schema) || steps.left-- <= 0) return [];
-    const more = Array.isArray(schema.allOf) ? schema.allOf : [];
+    const more = Array.isArray(schema.allOf) ? [...schema.allOf] : [];
     if (typeof schema.$ref === "string") more.push(this.#resolve(schema.$ref));
     return [schema, ...more.flatMap((s) => this.#expand(s, steps))];
   }
 
   #resolve(ref) {
     if (!ref.startsWith("#")) return undefined;
-    let found = this.document;
-    for (const part of ref.slice(1).split("/").slice(1)) {
+    return ref.slice(1).split("/").slice(1).reduce((found, part) => {
       const name = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");
-      found = isObject(found) || Array.isArray(found) ? own(found, name) : undefined;
-    }
-    return found;
-  }
-
-  // #below returns the schemas of a member; 0 stands for any element of an array.
-  #below(schema, name) {
-    if (name === 0) return [schema.items];
-    const exact = isObject(schema.properties) ? own(schema.properties, name) : undefined;
-    if (exact !== undefined) return [exact];
-    const patterns = Object.entries(isObject(schema.patternProperties) ? schema.patternProperties : {});
-    const matching = patterns.filter(([pattern]) => matches(pattern, name)).map(([, s]) => s);
-    return matching.length > 0 ? matching : [schema.additionalProperties];
-  }
-
-  // keys lists the keys of leaves that the schema names, at most count.
-  keys(count = 1000) {
-    const found = new Set();
-    const walk = (schema, path, depth) => {
-      if (found.size >= count || depth > 16) return;
-      const parts = this.#expand(schema, { left: maxSteps });
-      const members = parts.flatMap((s) => Object.entries(isObject(s.properties) ? s.properties : {}));
-      if (members.length === 0) {
-        const types = typesOf(combine(parts));
-        if (path.length > 0 && (types.length === 0 || types.some((t) => t !== "object"))) found.add(joinKey(path));
-        return;
-      }
-      for (const [name, s] of members) walk(s, [...path, name], depth + 1);
-    };
-    walk(this.document, [], 0);
-    return [...found];
+      return isObject(found) || Array.isArray(found) ? own(found, name) : undefined;
+    }, this.document);
   }
 }
 
-// combine merges what several schemas say of one value; the first one wins, except for
-// what each requires.
+const namesOf = (schemas) => [...new Set(schemas.flatMap((s) => (isObject(s.properties) ? Object.keys(s.properties) : [])))];
+
+// below returns the schemas of a member; 0 stands for any element of an array.
+function below(schema, name) {
+  if (name === 0) return [schema.items];
+  const exact = isObject(schema.properties) ? own(schema.properties, name) : undefined;
+  if (exact !== undefined) return [exact];
+  const patterns = Object.entries(isObject(schema.patternProperties) ? schema.patternProperties : {});
+  const matching = patterns.filter(([pattern]) => matches(pattern, name)).map(([, s]) => s);
+  return matching.length > 0 ? matching : [schema.additionalProperties];
+}
+
+// combine merges what several schemas say of one value; the first one wins, except for the values that
+// each allows.
 function combine(schemas) {
   const about = Object.create(null);
   for (const schema of schemas) {
     for (const [name, value] of Object.entries(schema)) if (!(name in about)) about[name] = value;
-    if (Array.isArray(schema.enum) && about.enum !== schema.enum) about.enum = about.enum.filter((v) => schema.enum.some((w) => text(w) === text(v)));
+    if (!Array.isArray(schema.enum) || about.enum === schema.enum) continue;
+    about.enum = about.enum.filter((v) => schema.enum.some((w) => write(w) === write(v)));
   }
   return about;
 }
@@ -99,105 +120,38 @@ export function typesOf(about) {
   return Array.isArray(type) ? type : typeof type === "string" ? [type] : [];
 }
 
-// choices returns the canonical texts of the values that are allowed, null if they are
-// not listed.
+// choices returns the canonical texts of the values that are allowed, null if they are not listed.
 export function choices(about) {
-  if (about && "const" in about) return [text(about.const)];
-  return Array.isArray(about?.enum) ? about.enum.map(text) : null;
+  if (about && "const" in about) return [write(about.const)];
+  return Array.isArray(about?.enum) ? about.enum.map(write) : null;
 }
 
 // fallback returns the canonical text of the default, null if there is none.
-export const fallback = (about) => (about && "default" in about ? text(about.default) : null);
+export const fallback = (about) => (about && "default" in about ? write(about.default) : null);
 
 // fieldType returns the type of a new field, as values.js names it.
 export function fieldType(about) {
-  const kind = typesOf(about)[0];
+  const names = { integer: "number", string: "text", array: "list", number: "number", boolean: "boolean", null: "null", object: "object" };
   const first = fallback(about) ?? choices(about)?.[0];
-  if (kind === undefined) return first === undefined ? "text" : typeOf(first);
-  return { string: "text", number: "number", integer: "number", boolean: "boolean", array: "list", null: "null", object: "object" }[kind] ?? "text";
+  return names[typesOf(about)[0]] ?? (first === undefined ? "text" : typeOf(first));
 }
 
-// finding returns what is wrong with a canonical text, "" for nothing that is seen here.
-export function finding(about, value) {
-  if (!about || value === undefined || value === null) return "";
-  const node = parse(value);
-  const allowed = choices(about);
-  if (allowed && !allowed.includes(value)) return `Must be ${list(allowed)}.`;
-  const types = typesOf(about);
-  if (types.length > 0 && !types.some((type) => isOf(node, type))) return `Must be ${article(types)}.`;
-  if (node.kind === "number") return range(about, Number(node.text), node.text);
-  if (node.kind === "string") return length(about, node.value);
-  if (node.kind === "array") return count(about, node.items.length);
-  return "";
-}
+// limit returns the number that a schema gives for a name such as minimum, undefined for none.
+export const limit = (about, name) => (JSON.isRawJSON(about?.[name]) ? Number(about[name].rawJSON) : undefined);
 
-function range(about, value) {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = numbers(about);
-  if (value < minimum) return `Must be at least ${minimum}.`;
-  if (value > maximum) return `Must be at most ${maximum}.`;
-  if (value <= exclusiveMinimum) return `Must be more than ${exclusiveMinimum}.`;
-  if (value >= exclusiveMaximum) return `Must be less than ${exclusiveMaximum}.`;
-  return "";
-}
-
-function length(about, value) {
-  const { minLength, maxLength } = numbers(about);
-  const characters = [...value].length;
-  if (characters < minLength) return `Must have at least ${minLength} characters.`;
-  if (characters > maxLength) return `Must have at most ${maxLength} characters.`;
-  if (typeof about.pattern === "string" && !matches(about.pattern, value)) return `Must match ${about.pattern}.`;
-  return "";
-}
-
-function count(about, items) {
-  const { minItems, maxItems } = numbers(about);
-  if (items < minItems) return `Must have at least ${minItems} elements.`;
-  if (items > maxItems) return `Must have at most ${maxItems} elements.`;
-  return "";
-}
-
-// numbers returns the numeric limits of a schema; NaN, which compares to nothing, for
-// those that it does not have.
-const numbers = (about) => Object.fromEntries(limits.map((name) => [name, about[name] instanceof Literal ? Number(about[name].text) : NaN]));
-
-const limits = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems"];
-
-// hint describes the allowed values of a field in a few words, "" if there is nothing to say.
-export function hint(about) {
-  if (!about) return "";
-  const { minimum, maximum } = numbers(about);
-  if (minimum <= maximum) return `${minimum} to ${maximum}`;
-  if (!Number.isNaN(minimum)) return `at least ${minimum}`;
-  if (!Number.isNaN(maximum)) return `at most ${maximum}`;
-  return "";
-}
-
-function isOf(node, type) {
-  if (type === "integer") return node.kind === "number" && Number.isInteger(Number(node.text));
-  return node.kind === type;
-}
-
-const article = (types) => types.map((t) => ({ array: "a list", integer: "a whole number", null: "null", object: "an object", boolean: "true or false", string: "text" })[t] ?? `a ${t}`).join(" or ");
-const list = (texts) => (texts.length > 12 ? `one of ${texts.length} values` : texts.length === 1 ? texts[0] : `${texts.slice(0, -1).join(", ")} or ${texts.at(-1)}`);
-
-// maxPattern bounds the patterns that are tried while typing, and the texts they are
-// tried on.
-const maxPattern = 100;
-
-// slow reports whether trying a pattern might take long: a hostile one must not stop the
-// page. It is one that repeats a group, or has several unbounded repetitions.
-const slow = (pattern) => /\)[*+?{]|\\\d/.test(pattern) || (pattern.match(/[*+]|,\}/g) ?? []).length > 2;
-
-function matches(pattern, value) {
-  if (pattern.length > maxPattern || value.length > maxPattern || slow(pattern)) return true; // left to the hub
+// matches tries a pattern. One that might take long, for it repeats a group or has several unbounded
+// repetitions, matches nothing: a hostile one must not stop the page.
+function matches(pattern, name) {
+  const slow = /\)[*+?{]|\\\d/.test(pattern) || (pattern.match(/[*+]|,\}/g) ?? []).length > 2;
+  if (slow || pattern.length > 100 || name.length > 100) return false;
   try {
-    return new RegExp(pattern, "u").test(value);
+    return new RegExp(pattern, "u").test(name);
   } catch {
-    return true;
+    return false;
   }
 }
 
-const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v) && !(v instanceof Literal);
+const isObject = (v) => v !== undefined && kind(v) === "object";
 const own = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined);
 const decode = (part) => {
   try {
@@ -206,33 +160,3 @@ const decode = (part) => {
     return part;
   }
 };
-
-// Literal is a number, so that it is not rounded.
-class Literal {
-  constructor(text) {
-    this.text = text;
-  }
-}
-
-// plain converts a parsed node into objects, arrays, strings and Literals.
-function plain(node) {
-  switch (node.kind) {
-    case "object":
-      return Object.assign(Object.create(null), Object.fromEntries(node.members.map(([name, value]) => [name, plain(value)])));
-    case "array":
-      return node.items.map(plain);
-    case "string":
-      return node.value;
-    case "number":
-      return new Literal(node.text);
-  }
-  return node.text === "null" ? null : node.text === "true";
-}
-
-// text returns the canonical text of what plain returned.
-function text(value) {
-  if (Array.isArray(value)) return `[${value.map(text).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (value instanceof Literal) return value.text;
-  return write(parse(`{${Object.entries(value).map(([name, v]) => `${JSON.stringify(name)}:${text(v)}`).join(",")}}`));
-}

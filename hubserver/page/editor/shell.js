@@ -1,19 +1,49 @@
-// Adds to every page what works only with JavaScript: buttons that copy command lines.
+// shell.js adds to every page what works only with JavaScript: forms that change something, buttons that copy command
+// lines, menus that close, and the palette.
 
-for (const block of document.querySelectorAll(".command")) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "copy";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
+import './forms.js'
+
+for (const block of document.querySelectorAll('.command')) {
+  const button = Object.assign(document.createElement('button'), { type: 'button', className: 'button copy', textContent: 'Copy' })
+  const code = block.querySelector('code')
+  button.addEventListener('click', async () => {
     try {
-      await navigator.clipboard.writeText(block.querySelector("code").textContent);
-      button.textContent = "Copied";
+      await navigator.clipboard.writeText(code.textContent)
+      button.textContent = 'Copied'
     } catch {
-      getSelection().selectAllChildren(block.querySelector("code")); // the user presses the keys
-      button.textContent = "Press Ctrl+C";
+      getSelection().selectAllChildren(code) // the user presses the keys
+      button.textContent = 'Press Ctrl+C'
     }
-    setTimeout(() => { button.textContent = "Copy"; }, 2000);
-  });
-  block.append(button);
+    setTimeout(() => { button.textContent = 'Copy' }, 2000)
+  })
+  block.append(button)
 }
+
+// A menu closes when something outside of it is pressed or focused, and with Escape.
+const close = (keep) => {
+  for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(keep)) menu.open = false
+}
+addEventListener('pointerdown', event => close(event.target))
+addEventListener('focusin', event => close(event.target))
+addEventListener('keydown', event => {
+  if (event.key !== 'Escape') return
+  document.activeElement.closest('details.menu[open]')?.querySelector('summary').focus()
+  close(null)
+})
+
+// The palette: ⌘K on a Mac, Ctrl+K elsewhere.
+const mac = navigator.platform.startsWith('Mac')
+const search = document.querySelector('.bar .find')
+const palette = async () => (await import('./palette.js')).open()
+search.querySelector('kbd').textContent = mac ? '⌘K' : 'Ctrl K'
+search.querySelector('kbd').hidden = false
+const key = Object.assign(document.createElement('button'), { type: 'button', className: 'button quiet icon search' })
+key.setAttribute('aria-label', 'Go to a project or key')
+key.append(search.querySelector('svg').cloneNode(true))
+key.addEventListener('click', palette)
+search.after(key)
+addEventListener('keydown', event => {
+  if (event.key !== 'k' || !(mac ? event.metaKey : event.ctrlKey) || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  palette()
+})

@@ -1,19 +1,20 @@
-// written.js says above the tabs of a project who wrote the config that is shown.
+// written.js keeps the line up to date that says above a project's tabs who saved its config.
 
-import { h } from "./dom.js";
-import { shown } from "./keys.js";
-
-// recent is for how long what was written was written just now, in milliseconds.
-const recent = 60_000;
+let busy = Promise.resolve();
 
 // way names how a config was written: "saved through the API".
 export const way = (via) => ({ page: "the project page", api: "the API" })[via] ?? via;
 
-// sayWritten takes {by, via, at}.
-export function sayWritten({ by, via, at }) {
-  const line = document.getElementById("written");
-  if (!line) return;
-  const time = new Date(at);
-  const when = Date.now() - time < recent ? "just now" : time.toLocaleString();
-  line.replaceChildren("Config written ", h("time", { dateTime: at }, when), " by ", h("strong", {}, shown(by)), ` through ${way(via)}`);
+// sayWritten reads the line in the page as it is now, if it is about another revision. What cannot be read
+// now comes with a later event.
+export function sayWritten(revision) {
+  busy = busy.then(() => read(revision)).catch(() => {});
+}
+
+async function read(revision) {
+  const former = document.getElementById("written");
+  if (!former || former.dataset.revision === revision) return;
+  const text = await (await fetch(location.href, { headers: { Accept: "text/html" } })).text();
+  const line = new DOMParser().parseFromString(text, "text/html").getElementById("written");
+  if (line) former.replaceWith(line);
 }

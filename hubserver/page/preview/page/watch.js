@@ -1,7 +1,7 @@
 // Says when the hub has another config or other base files. It listens to the project's
 // events, and asks from time to time where there are none.
 
-import { listen } from "../../editor/live.js";
+import { listen } from "../../editor/stream.js";
 
 const pause = 4000; // ms between two questions
 

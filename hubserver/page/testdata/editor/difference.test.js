@@ -1,13 +1,13 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { counts, difference, elements, sentence } from "../../editor/difference.js";
+import { counts, difference, elements, sign } from "../../editor/difference.js";
 
 const map = (object) => new Map(Object.entries(object));
 
 test("differences are worded as tool push words them", () => {
   const changes = difference(map({ "a": "1", "b": '"x"', "c": "[]" }), map({ "a": "1.0", "c": "[]", "theme.accent": '"red"', "z": "null" }));
   assert.equal(counts(changes), "2 added, 1 changed, 1 removed");
-  assert.deepEqual(changes.map(sentence), ["~ a: 1 → 1.0", '- b: "x"', '+ theme.accent: "red"', "+ z: null"]);
+  assert.deepEqual(changes.map((c) => sign(c.kind) + c.key), ["~a", "-b", "+theme.accent", "+z"]);
   assert.equal(counts([]), "no difference");
 });
 

@@ -1,20 +1,26 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { Model, readConfig, writeConfig } from "../../editor/model.js";
+import { apply, editOf, readConfig, writeConfig } from "../../editor/edits.js";
 import { merge, remaining, resolve } from "../../editor/merge.js";
 
-// edit makes a model of a config with some edits.
+// edit makes edits of a config.
 function edit(config, change) {
-  const m = new Model({ revision: "1", values: readConfig(config) });
+  const values = typeof config === "string" ? readConfig(config) : config;
+  const m = { edits: new Map(), values: () => apply(values, m.edits) };
+  const before = (key) => values.get(key) ?? null;
+  m.reset = (key) => m.edits.delete(key);
+  m.set = (key, type, input) => {
+    const made = editOf(type, input, before(key));
+    if (made) m.edits.set(key, made);
+    else m.reset(key);
+  };
+  m.add = m.set;
+  m.remove = (key) => (before(key) === null ? m.reset(key) : m.edits.set(key, { removed: true, base: before(key) }));
   change(m);
   return m;
 }
 
-const after = (newer, edits) => {
-  const m = new Model({ revision: "2", values: readConfig(newer) });
-  m.rebase(m.base, edits);
-  return writeConfig(m.values());
-};
+const after = (newer, edits) => writeConfig(apply(readConfig(newer), edits));
 
 test("changes of different keys are merged", () => {
   const m = edit('{"a":1,"b":2,"c":3}', (m) => { m.set("a", "number", "10"); m.remove("c"); m.add("d", "text", "x"); });
@@ -79,8 +85,9 @@ test("random edits on both sides: no key of one side alone is lost", () => {
     const config = () => new Map(keys.filter(() => pick(3) > 0).map((k) => [k, String(pick(3))]));
     const base = config();
     const theirs = config();
-    const m = new Model({ revision: "1", values: base });
-    for (const k of keys) if (pick(2)) { if (pick(2)) m.set(k, "number", String(pick(3))); else if (m.has(k)) m.remove(k); }
+    const m = edit(base, (m) => {
+      for (const k of keys) if (pick(2)) pick(2) ? m.set(k, "number", String(pick(3))) : m.remove(k);
+    });
     const mine = m.values();
     const { kept, conflicts } = merge(m.edits, theirs);
     const result = new Map(theirs);

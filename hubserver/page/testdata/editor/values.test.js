@@ -10,7 +10,7 @@ test("every value can be shown and read again", () => {
 });
 
 test("what is typed is checked", () => {
-  for (const [type, input] of [["number", ""], ["number", "1,5"], ["number", "01"], ["number", "+1"], ["number", "1."], ["number", "NaN"], ["boolean", ""], ["list", ""], ["list", "{}"], ["list", "[1,]"], ["list", '[{"a":1,"a":2}]'], ["text", "\ud800"], ["other", ""]]) {
+  for (const [type, input] of [["number", ""], ["number", "1,5"], ["number", "01"], ["number", "+1"], ["number", "1."], ["number", "NaN"], ["boolean", ""], ["list", ""], ["list", "{}"], ["list", "[1,]"], ["text", "\ud800"]]) {
     const { text, error } = toText({ type, input });
     assert.equal(text, undefined, `${type} ${input}`);
     assert.ok(error.length > 0);

@@ -34,7 +34,7 @@ func TestDiff_NotesWhatTheSchemaDoesNotAllow(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Run(diff.Command, "web").Done().
-			Prints("note: the stack's schema does not allow settings/title: got number, want string")
+			Prints("note: the stack's schema does not allow settings/title: must be a string, not a number")
 	}
 	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("") // of a reader
 	w.Run(diff.Command, "web").Done().Prints("web differs")

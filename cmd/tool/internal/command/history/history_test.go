@@ -93,6 +93,14 @@ func TestShow_ComparesWithThePredecessor(t *testing.T) {
 	}
 }
 
+func TestShow_PrintsTheMessageOfAPush(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Run(push.Command, "web", "--force", "-m", "warmer colours").Done()
+	w.Run(history.LogCommand, "web").Done().Prints("  warmer colours\n")
+	w.Run(history.ShowCommand, "web", "r3").Done().Prints("message      warmer colours")
+	w.Run(push.Command, "web", "--undo", "-m", "why").Exits(2)
+}
+
 func TestShow_SaysThatThePredecessorIsNotKept(t *testing.T) {
 	w, revisions := edited(t)
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {

@@ -35,12 +35,13 @@ func (*log) Kind() string { return "log" }
 func (r *log) Text(w *app.Printer) {
 	var rows [][]string
 	for _, e := range r.Config {
-		rows = append(rows, row(e.Number, e.Edit, e.Added, e.Changed, e.Removed))
+		rows = append(rows, withMessage(row(e.Number, e.Edit, e.Added, e.Changed, e.Removed), e.Message))
 	}
 	for _, e := range r.BaseFiles {
 		edit := wire.Edit{Revision: e.Tree, UpdatedAt: e.UpdatedAt, UpdatedBy: e.UpdatedBy, UpdatedVia: e.UpdatedVia}
-		rows = append(rows, append(row(e.Number, edit, e.Added, e.Changed, e.Removed),
-			fmt.Sprintf("%s, %s", app.Count(e.Count, "file", "files"), app.Bytes(e.Bytes))))
+		size := fmt.Sprintf("%s, %s", app.Count(e.Count, "file", "files"), app.Bytes(e.Bytes))
+		columns := append(row(e.Number, edit, e.Added, e.Changed, e.Removed), size)
+		rows = append(rows, withMessage(columns, e.Message))
 	}
 	if len(rows) == 0 {
 		w.Line("%s has no history yet", r.Project)
@@ -65,6 +66,14 @@ func (r *log) Text(w *app.Printer) {
 		more := r.target.Line("log").Flag("-n", fmt.Sprint(2*r.maxEntries))
 		w.Notes([]string{"there are older entries; to list more: " + w.Command(more)})
 	}
+}
+
+// withMessage adds the message of an entry to its row, if it has one.
+func withMessage(row []string, message string) []string {
+	if message == "" {
+		return row
+	}
+	return append(row, app.Cell(message))
 }
 
 // inTwoLines writes each row of a log in two lines, the second one indented.
@@ -194,6 +203,9 @@ func (*shown) Kind() string { return "revision" }
 func (r *shown) Text(w *app.Printer) {
 	w.Head("%s at %s", r.Project, r.Revision)
 	w.Field("config", "%s (%s)", app.Edit(r.Edit), app.Time(r.UpdatedAt))
+	if r.Message != "" {
+		w.Field("message", "%s", r.Message)
+	}
 	if r.TokenName != "" {
 		w.Field("token", "%s", r.TokenName)
 	}

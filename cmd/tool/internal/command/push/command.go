@@ -19,6 +19,7 @@ type Options struct {
 	Files     bool // push the base files too
 	FilesOnly bool // push the base files alone
 
+	Message      string   // for the history
 	AllowSecrets []string // files that are pushed although they hold secrets
 
 	Force, DryRun, NoClobber, NoRecord, AllowEmpty, Undo, Watch bool
@@ -75,6 +76,7 @@ a push that was interrupted or timed out.`,
 	fl.Var(&o.Project, "project", "push to `@ACCOUNT/SLUG` and record it in client.json")
 	fl.BoolVar(&o.Files, "base-files", false, "push the base files too, replacing those on the hub")
 	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "push the base files and leave the config unchanged")
+	fl.StringVarP(&o.Message, "message", "m", "", "say why in the history, in one line of at most 200 characters")
 	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would change without changing it")
 	fl.BoolVar(&o.Force, "force", false, "overwrite without asking, and replace what is damaged")
 	fl.Var(&o.IfRevision, "if-revision", "overwrite only this `REVISION` of the config (none: no config yet)")
@@ -96,7 +98,7 @@ func (o *Options) check() error {
 	condition := o.IfRevision.Given() || o.IfTree.Given()
 	switch {
 	case o.Undo && (condition || o.NoClobber || o.Force || o.files() || o.DryRun || o.NoRecord || o.AllowEmpty ||
-		o.Watch || o.AllowSecrets != nil):
+		o.Message != "" || o.Watch || o.AllowSecrets != nil):
 		return cmdline.Usagef("--undo goes with --project alone")
 	case condition && (o.NoClobber || o.Force) || o.NoClobber && o.Force:
 		return cmdline.Usagef("--if-revision or --if-tree, --no-clobber and --force exclude each other")

@@ -37,7 +37,7 @@ func TestPush_QuestionSaysWhatTheSchemaDoesNotAllow(t *testing.T) {
 	w.Local("@alice/web", `{"title": 1}`)
 	w.UI.Answers = []string{"no"}
 	w.Run(push.Command, "web").Done()
-	const want = "Note    the stack's schema does not allow settings/title: got number, want string"
+	const want = "Note    the stack's schema does not allow settings/title: must be a string, not a number"
 	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], want) {
 		t.Errorf("asked %q", w.UI.Asked)
 	}

@@ -113,7 +113,7 @@ func (p *push) prepare(ctx context.Context) (err error) {
 	if hubErr != nil {
 		return hubErr
 	}
-	p.Hub.BeginPush()
+	p.Hub.BeginPush(p.opts.Message)
 	if p.files == nil {
 		return nil
 	}

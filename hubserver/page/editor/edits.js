@@ -1,0 +1,89 @@
+// edits.js applies edits to a config. A config is a Map of keys to canonical texts. An edit is
+// {removed: true, base} or {type, input, text, base}: text is canonical, undefined while the input is no
+// value; base is the text that was edited, null for a key that was added.
+
+import { compare, parse, quote, write } from "./json.js";
+import { clash, keyProblem } from "./keys.js";
+import { difference } from "./difference.js";
+import { toInput, toText } from "./values.js";
+
+// readConfig returns the Map of a flat config as JSON.
+export const readConfig = (json) => readObject(parse(json));
+
+// readObject is readConfig of a parsed object.
+export const readObject = (object) => new Map(Object.entries(object).map(([key, value]) => [key, write(value)]));
+
+// writeConfig returns the canonical JSON of a config.
+export function writeConfig(values) {
+  const members = [...values].sort(([a], [b]) => compare(a, b));
+  return `{${members.map(([key, text]) => `${quote(key)}:${text}`).join(",")}}`;
+}
+
+// editOf returns the edit that was typed for a key with the text base; undefined if that changes nothing.
+export function editOf(type, input, base) {
+  const { text } = toText({ type, input });
+  return text !== undefined && text === base ? undefined : { type, input, text, base };
+}
+
+// apply returns the config with the edits. What was typed and is no value counts as not typed yet.
+export function apply(values, edits) {
+  const edited = new Map(values);
+  for (const [key, edit] of edits) {
+    if (edit.removed) edited.delete(key);
+    else if (edit.text !== undefined) edited.set(key, edit.text);
+  }
+  return edited;
+}
+
+// changesOf lists the edits of a config that can be saved.
+export function changesOf(values, edits) {
+  const before = [...edits.keys()].filter((key) => values.has(key)).map((key) => [key, values.get(key)]);
+  return difference(new Map(before), apply(new Map(before), edits));
+}
+
+// writePatch returns the body of the PATCH that makes these changes. Numbers are written as they were
+// typed, and so are lists: what occurs twice in one is for the hub to find. message may be "".
+export function writePatch(changes, edits, message = "") {
+  const typed = ({ key, to }) => (edits.get(key)?.type === "list" ? edits.get(key).input : to);
+  const set = new Map(changes.filter((c) => c.kind !== "removed").map((c) => [c.key, typed(c)]));
+  const remove = changes.filter((c) => c.kind === "removed").map((c) => quote(c.key));
+  const more = message === "" ? "" : `,"message":${quote(message)}`;
+  return `{"set":${writeConfig(set)},"remove":[${remove.join(",")}]${more}}`;
+}
+
+// undoing returns the edits that undo changes on a config that contains them.
+export function undoing(changes) {
+  return new Map(changes.map(({ key, from, to }) => {
+    const base = to ?? null;
+    return [key, from === undefined ? { removed: true, base } : { ...toInput(from), text: from, base }];
+  }));
+}
+
+// newKeyProblem returns why a key cannot be added to keys, a Set of those that hold a value; "" if it can.
+export function newKeyProblem(key, keys) {
+  const problem = keyProblem(key);
+  if (problem !== "") return `Not a key: ${problem}.`;
+  if (keys.has(key)) return `The key ${quote(key)} exists already.`;
+  const other = clash(key, keys);
+  if (other === undefined) return "";
+  return other.length < key.length
+    ? `The key ${quote(other)} holds a value, so no key can be below it.`
+    : `The key ${quote(other)} is below it, so it cannot hold a value.`;
+}
+
+// problems returns a Map from the keys whose edits cannot be saved to why not.
+export function problems(values, edits) {
+  const found = new Map();
+  let holding;
+  for (const [key, edit] of edits) {
+    if (edit.removed) continue;
+    if (edit.text === undefined) {
+      found.set(key, toText(edit).error);
+    } else if (!values.has(key)) {
+      holding ??= new Set(apply(values, edits).keys());
+      const other = clash(key, holding);
+      if (other !== undefined) found.set(key, `${quote(key)} and ${quote(other)} cannot both hold a value: remove one of them.`);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,130 @@
+// pane.jsx is the preview beside the editor, and what it says in a review. Its scripts, and what it shows,
+// are fetched when it is first shown.
+
+import { signal } from "@preact/signals";
+import { shown } from "./keys.js";
+import { Icon } from "./widgets.jsx";
+
+// stored is the name under which this browser remembers that somebody closed the pane, or opened it where
+// there is no room for it.
+const stored = "hub.preview";
+
+// wide is where the pane fits beside the editor: there it is open unless somebody closed it. Elsewhere it
+// is below, and closed until somebody asks for it.
+const wide = matchMedia("(min-width: 75rem)");
+
+const root = document.getElementById("preview");
+const open = signal(false);
+const shows = signal(null); // what show returned; {} after a failure
+
+// startPane opens the pane where it is to be open at first.
+export function startPane() {
+  const close = Object.assign(document.createElement("button"), { type: "button", className: "button quiet", textContent: "Close", ariaLabel: "Close the preview" });
+  close.addEventListener("click", () => turn(false));
+  root.querySelector("header").append(close);
+  root.addEventListener("keydown", (event) => event.key === "Escape" && turn(false));
+  if (root.dataset.frame && wide.matches && remembered() !== "closed") display(true);
+}
+
+function turn(is) {
+  remember(is ? "open" : "closed");
+  display(is);
+  if (!is) return document.querySelector("#editor [aria-controls=preview]").focus();
+  if (wide.matches) return undefined;
+  root.querySelector("h2").focus({ preventScroll: true });
+  return root.scrollIntoView({ block: "start" });
+}
+
+function display(is) {
+  open.value = is;
+  root.hidden = !is;
+  root.parentElement.classList.toggle("divided", is);
+  if (is && root.dataset.frame) load();
+}
+
+async function load() {
+  if (shows.peek()?.output) return;
+  shows.value = null;
+  try {
+    const { Preview } = await import("../preview/page/preview.js");
+    const preview = new Preview(root);
+    const output = signal(null);
+    root.addEventListener("output", () => { output.value = preview.output; });
+    await preview.start();
+    output.value = preview.output;
+    shows.value = { output };
+  } catch {
+    shows.value = {}; // showing it again tries again
+    root.dataset.state = "failed";
+  }
+}
+
+// Toggle is the button that shows and hides the pane.
+export const Toggle = () => (
+  <button type="button" class="button" aria-expanded={open.value} aria-controls="preview" onClick={() => turn(!open.value)}>
+    <Icon name="eye" /><span>Live preview</span>
+  </button>
+);
+
+// Generated says which generated files the edits change. Where the preview was not shown yet, it offers
+// that. It is nothing where there is no preview.
+export function Generated() {
+  if (!root.dataset.frame) return null;
+  return (
+    <section class="generated" aria-label="Generated files">
+      {open.value || shows.value ? <Output /> : <button type="button" class="button" onClick={() => display(true)}>Compare the generated files</button>}
+    </section>
+  );
+}
+
+function Output() {
+  if (shows.value && !shows.value.output) return <p class="advice">The preview did not load.</p>;
+  const output = shows.value?.output.value;
+  if (!output) return <p class="loading" role="status">Generating the files…</p>;
+  if (output.failure) {
+    return <p class="advice" role="status">{output.kind ? "With this edit the preview fails" : "The preview is not available"}: {shown(output.failure)}</p>;
+  }
+  return <Files {...output} />;
+}
+
+// Files shows how the generated files differ; changes is null if that is not known.
+function Files({ changes, count }) {
+  if (!changes) return <p class="help" role="status">The saved config cannot be generated: all generated files are new.</p>;
+  const text = `This edit changes ${changes.count || "none"} of ${count} generated ${count === 1 ? "file" : "files"}`;
+  if (changes.count === 0) return <p class="help" role="status">{text}.</p>;
+  return (
+    <details class="changes">
+      <summary>{text}</summary>
+      {changes.files.map((file) => (
+        <section key={file.path}>
+          <h3><code>{shown(file.path)}</code> {file.change}</h3>
+          <pre class="difference" tabIndex={0} role="group" aria-label={`Difference of ${shown(file.path)}`}>{file.lines.map(line)}</pre>
+        </section>
+      ))}
+      {changes.count > changes.files.length && <p class="help">and {changes.count - changes.files.length} more</p>}
+    </details>
+  );
+}
+
+const readable = (text) => text.split(/([\n\t])/).map((part, i) => (i % 2 ? part : shown(part))).join("");
+
+function line([sign, text]) {
+  const Line = { "+": "ins", "-": "del" }[sign] ?? "span";
+  return <Line>{`${sign} ${readable(text)}\n`}</Line>;
+}
+
+function remembered() {
+  try {
+    return localStorage.getItem(stored);
+  } catch {
+    return null; // storage is turned off
+  }
+}
+
+function remember(how) {
+  try {
+    localStorage.setItem(stored, how);
+  } catch {
+    // it is as it is by default the next time
+  }
+}

@@ -1,0 +1,111 @@
+// stream.js listens to the hub's events about projects. All tabs of a browser share one connection a
+// project, because browsers keep only a few to the same host: the tab that holds the lock has it, and
+// passes on what it hears. A tab that is hidden neither has it nor listens.
+
+// pause is how long to wait before the hub is asked again after it refused, in milliseconds; it grows up
+// to longest.
+const pause = 2_000;
+const longest = 60_000;
+
+const streams = new Map(); // by path
+
+// listen calls hear(name, data) with what happens to the project at path:
+//   "config", {revision, by, via}: somebody saved a config,
+//   "base-files", {tree, by, via}: somebody pushed base files,
+//   "open": events arrive from now on, "closed": the hub refuses them for now.
+// It goes on after interruptions, and returns a function that ends it.
+export function listen(path, hear) {
+  if (!streams.has(path)) streams.set(path, new Stream(path));
+  const stream = streams.get(path);
+  stream.listeners.add(hear);
+  if (stream.open) queueMicrotask(() => hear("open"));
+  return () => {
+    stream.listeners.delete(hear);
+    if (stream.listeners.size > 0) return;
+    streams.delete(path);
+    stream.end();
+  };
+}
+
+class Stream {
+  listeners = new Set();
+  open = false;
+  #follow = () => (document.visibilityState === "visible" ? this.#start() : this.#stop());
+  #abort;
+
+  constructor(path) {
+    this.path = path;
+    addEventListener("visibilitychange", this.#follow);
+    this.#follow();
+  }
+
+  end() {
+    removeEventListener("visibilitychange", this.#follow);
+    this.#stop();
+  }
+
+  #start() {
+    if (this.#abort) return;
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    this.channel = new BroadcastChannel(`hub.events ${this.path}`);
+    this.channel.onmessage = ({ data }) => (data === "ask" ? this.source && this.open && this.channel.postMessage(["open"]) : this.#say(...data));
+    this.channel.postMessage("ask");
+    const held = () => new Promise((release) => {
+      signal.addEventListener("abort", release);
+      this.#connect(signal, pause);
+    });
+    // Locks exist on https and on this machine alone: without them, each tab has a connection.
+    if (navigator.locks) navigator.locks.request(this.channel.name, { signal }, held).catch(() => {});
+    else held();
+  }
+
+  #stop() {
+    this.#abort?.abort();
+    this.#abort = undefined;
+    this.source?.close();
+    this.source = undefined;
+    this.channel?.close();
+    this.open = false;
+  }
+
+  #say(name, data) {
+    if (name === "open" || name === "closed") this.open = name === "open";
+    for (const hear of [...this.listeners]) hear(name, data);
+  }
+
+  #tell(...event) {
+    this.channel.postMessage(event);
+    this.#say(...event);
+  }
+
+  #connect(signal, wait) {
+    if (signal.aborted) return;
+    const source = new EventSource(`${this.path}/events`);
+    this.source = source;
+    source.addEventListener("open", () => {
+      wait = pause;
+      this.#tell("open");
+    });
+    for (const [name, member] of [["config", "revision"], ["base-files", "tree"]]) {
+      source.addEventListener(name, (event) => {
+        const data = parsed(event.data);
+        if (typeof data?.[member] === "string") this.#tell(name, data);
+      });
+    }
+    source.addEventListener("error", () => {
+      if (source.readyState !== EventSource.CLOSED) return; // the browser tries again
+      setTimeout(() => this.#connect(signal, Math.min(2 * wait, longest)), wait);
+      this.#tell("closed");
+    });
+  }
+}
+
+// parsed returns what a JSON text holds, null for what is none of ours.
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
