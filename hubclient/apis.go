@@ -108,7 +108,7 @@ type Publication struct {
 // an error if the same files are published as this version.
 func (c *Client) PublishVersion(ctx context.Context, r ref.Ref, version string, files FileSet) (*Publication, error) {
 	req, err := to(wire.OpPutVersion, r, version).upload(ctx, &upload{
-		list: encodeList(files.Snapshot.Tree, nil), blobs: c.Upload(r, files).blobs,
+		list: compress(files.Snapshot.Tree.Canonical()), blobs: c.Upload(r, files).blobs,
 		open: files.Open, onProgress: files.OnProgress,
 	})
 	if err != nil {

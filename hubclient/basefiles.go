@@ -223,12 +223,17 @@ func (u *Upload) put(ctx context.Context, blobs []tree.Entry, planned bool) (*wi
 	}
 	t := u.files.Snapshot.Tree
 	query := u.client.pushQuery()
+	list := t.Canonical()
 	if len(u.base) > 0 {
 		query.Set("base", u.files.Base.Digest)
+		var err error
+		if list, err = tree.Patch(u.base.Canonical(), list); err != nil {
+			return nil, err
+		}
 	}
 	stored, storedBytes := len(t)-len(blobs), t.Bytes()-tree.Tree(blobs).Bytes()
 	req, err := req.query(query).upload(ctx, &upload{
-		list: encodeList(t, u.base), blobs: blobs, open: u.files.Open,
+		list: compress(list), blobs: blobs, open: u.files.Open,
 		onProgress: func(files int, bytes int64) { u.progress(stored+files, storedBytes+bytes) },
 	})
 	if err != nil {

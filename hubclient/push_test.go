@@ -113,7 +113,7 @@ func TestPushFiles_OneChangeOf10000IsSmall(t *testing.T) {
 	contents["src/area00/feature00/file0.ts"] = "changed"
 	files, open := filesOf(contents)
 	b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-		if r.ContentLength < 0 || r.ContentLength > 2000 {
+		if r.ContentLength < 0 || r.ContentLength > 400 {
 			t.Errorf("it is %d bytes", r.ContentLength)
 		}
 		want := sent(files, "changed")

@@ -23,9 +23,10 @@ import (
 type Opener func(tree.Entry) (io.ReadCloser, error)
 
 // upload is the body of a request that sends files: zstd frames, each after its length as
-// an unsigned varint. The first one is the list of files, the others are blobs, in any order.
+// an unsigned varint. The first one is the list of files, or a patch, the others are blobs,
+// in any order.
 type upload struct {
-	list       []byte       // a frame
+	list       []byte       // its frame
 	blobs      []tree.Entry // an entry for each blob
 	open       Opener
 	onProgress func(files int, bytes int64) // may be nil
@@ -209,6 +210,9 @@ func (r *uploadReader) Close() error {
 	}
 	return nil
 }
+
+// compress returns data in one zstd frame.
+func compress(data []byte) []byte { return compressor().EncodeAll(data, nil) }
 
 // compressor compresses blobs. It is created when it is first needed, because creating it
 // takes time.

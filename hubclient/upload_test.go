@@ -30,7 +30,7 @@ import (
 
 // received is what an upload sent.
 type received struct {
-	Base     string // digest of the list that is the dictionary of the list
+	Base     string // digest of the list that the list is a patch of
 	Files    tree.Tree
 	Contents map[string]string // by digest
 	Frames   []int             // their lengths, that of the list first
@@ -51,11 +51,7 @@ func receive(r *http.Request, base tree.Tree) (got received, err error) {
 		if _, err := io.ReadFull(body, f); err != nil {
 			return got, err
 		}
-		options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8 << 20)}
-		if got.Base != "" && got.Files == nil {
-			options = append(options, zstd.WithDecoderDictRaw(1, base.Canonical()))
-		}
-		z, err := zstd.NewReader(nil, options...)
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
 		if err != nil {
 			return got, err
 		}
@@ -65,6 +61,11 @@ func receive(r *http.Request, base tree.Tree) (got received, err error) {
 			return got, err
 		}
 		if got.Frames = append(got.Frames, len(f)); got.Files == nil {
+			if got.Base != "" {
+				if content, err = tree.Apply(base.Canonical(), content); err != nil {
+					return got, err
+				}
+			}
 			if got.Files, err = tree.Parse(content); err != nil {
 				return got, err
 			}

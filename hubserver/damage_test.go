@@ -172,8 +172,8 @@ func TestPush_AfterARepairSendsWhatIsMissing(t *testing.T) {
 			alice.put(baseFiles, uploadOf(former)).problem(409, wire.CodePlanOutdated)
 			changed := maps.Clone(contents)
 			changed["b"] = name
-			delta := deltaOf(former, treeOf(t, changed), name)
-			p := alice.put(baseFiles+"?base="+former.Digest(), delta).problem(409, wire.CodePlanOutdated)
+			patch := patchOf(t, former, treeOf(t, changed), name)
+			p := alice.put(baseFiles+"?base="+former.Digest(), patch).problem(409, wire.CodePlanOutdated)
 			if !slices.Equal(p.Missing, []string{alpha}) {
 				t.Errorf("%s: %+v", name, p)
 			}
@@ -200,7 +200,8 @@ func TestPush_ReplacesADamagedList(t *testing.T) {
 		files := treeOf(t, contents)
 		changed := maps.Clone(contents)
 		changed["a"] = "other"
-		hub.as("alice").put(baseFiles+"?base="+files.Digest(), deltaOf(files, treeOf(t, changed), "other")).problem(409, wire.CodePlanOutdated)
+		patch := patchOf(t, files, treeOf(t, changed), "other")
+		hub.as("alice").put(baseFiles+"?base="+files.Digest(), patch).problem(409, wire.CodePlanOutdated)
 		hub.as("alice").push(contents)
 		hub.wantFiles(contents)
 		set := decoded[wire.BaseFiles](hub.as("rita").get(baseFiles).want(200))

@@ -59,7 +59,7 @@ func TestBaseFiles_EqualAndEmptyFiles(t *testing.T) {
 				files = repetitive(r, contents)
 				from, to := treeOf(t, before), treeOf(t, files)
 				p := decoded[wire.PlannedBaseFiles](alice.post(plan, question(to)).want(200))
-				alice.put(baseFiles+"?base="+from.Digest(), deltaOf(from, to, missing(p, files)...)).want(200)
+				alice.put(baseFiles+"?base="+from.Digest(), patchOf(t, from, to, missing(p, files)...)).want(200)
 				hub.wantFiles(files)
 				files = repetitive(r, contents)
 				alice.push(files)

@@ -120,7 +120,7 @@ func TestArchive_RefusesLongHeaders(t *testing.T) {
 	}
 }
 
-func TestPutFiles_NeedsMemoryForTheSetThatADeltaChanges(t *testing.T) {
+func TestPutFiles_NeedsMemoryForTheSetThatAPatchChanges(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	alice := hub.as("alice")
@@ -131,11 +131,11 @@ func TestPutFiles_NeedsMemoryForTheSetThatADeltaChanges(t *testing.T) {
 	before := treeOf(t, contents)
 	alice.put(baseFiles, uploadOf(before, "")).want(200)
 	contents["more"] = "more"
-	delta := deltaOf(before, treeOf(t, contents), "more")
+	patch := patchOf(t, before, treeOf(t, contents), "more")
 	path := baseFiles + "?base=" + before.Digest()
 	small := newHub(t, hub.address, within(int64(len(before.Canonical()))))
-	small.with(alice.token).put(path, delta).problem(413, wire.CodeTooLarge)
-	alice.put(path, delta).want(200)
+	small.with(alice.token).put(path, patch).problem(413, wire.CodeTooLarge)
+	alice.put(path, patch).want(200)
 	for _, h := range []*testHub{hub, small} {
 		if now := h.reserved(); now != 0 {
 			t.Errorf("%d bytes are reserved", now)

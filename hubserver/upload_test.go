@@ -20,7 +20,6 @@ import (
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/store"
 	"example.com/projecthub/store/sqldb"
-	"example.com/projecthub/store/storetest"
 )
 
 const plan = baseFiles + "/plan"
@@ -55,9 +54,14 @@ func uploadOf(files tree.Tree, contents ...string) typed {
 	return upload(store.Compress(files.Canonical()), contents...)
 }
 
-// deltaOf is a push of a list that is compressed with another one.
-func deltaOf(base, files tree.Tree, contents ...string) typed {
-	return upload(storetest.CompressWith(files.Canonical(), base.Canonical()), contents...)
+// patchOf is a push of a list that is a patch of another one.
+func patchOf(t testing.TB, base, files tree.Tree, contents ...string) typed {
+	t.Helper()
+	patch, err := tree.Patch(base.Canonical(), files.Canonical())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return upload(store.Compress(patch), contents...)
 }
 
 func upload(list []byte, contents ...string) typed {
@@ -188,7 +192,7 @@ func TestPlanFiles_RejectsInvalidBody(t *testing.T) {
 	alice.post(plan, typed{"text/plain", []byte("{}")}).problem(415, wire.CodeUnsupportedMediaType)
 }
 
-func TestPutFiles_Delta(t *testing.T) {
+func TestPutFiles_Patch(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
@@ -203,19 +207,19 @@ func TestPutFiles_Delta(t *testing.T) {
 			t.Errorf("the plan is %+v", p)
 		}
 		on := baseFiles + "?base=" + before.Digest()
-		w := decoded[wire.BaseFilesWritten](alice.put(on, deltaOf(before, files, "delta")).want(200))
+		w := decoded[wire.BaseFilesWritten](alice.put(on, patchOf(t, before, files, "delta")).want(200))
 		if w.Added != 1 || w.Changed != 1 || w.Removed != 1 || w.Uploaded != 1 || w.Tree != files.Digest() {
 			t.Errorf("%+v", w)
 		}
 		hub.wantFiles(contents)
 
 		// The same again, as after a lost answer.
-		gone := alice.put(on, deltaOf(before, files, "delta")).problem(409, wire.CodePlanOutdated)
+		gone := alice.put(on, patchOf(t, before, files, "delta")).problem(409, wire.CodePlanOutdated)
 		if gone.Current == nil || gone.Current.Revision != files.Digest() {
 			t.Errorf("again: %+v", gone)
 		}
 		alice.put(baseFiles+"?base=x", uploadOf(files)).problem(422, wire.CodeInvalidBody)
-		alice.put(baseFiles+"?base="+files.Digest(), deltaOf(before, files)).problem(422, wire.CodeInvalidBody)
+		alice.put(baseFiles+"?base="+files.Digest(), patchOf(t, before, files)).problem(422, wire.CodeInvalidBody)
 	})
 }
 
@@ -237,7 +241,7 @@ func TestPutFiles_OutdatedPlanIs409(t *testing.T) {
 		}
 		lost(sha([]byte("3")))
 		alice.push(map[string]string{"a": "1"})
-		p = alice.put(baseFiles+"?base="+two.Digest(), deltaOf(two, three, "3")).problem(409, wire.CodePlanOutdated)
+		p = alice.put(baseFiles+"?base="+two.Digest(), patchOf(t, two, three, "3")).problem(409, wire.CodePlanOutdated)
 		if p.Current == nil || p.Current.Revision != one.Digest() || p.Missing != nil {
 			t.Errorf("another set is there: %+v", p)
 		}
@@ -267,12 +271,14 @@ func TestPutFiles_BlobsBelongToProject(t *testing.T) {
 	})
 }
 
-// hostile are lists that no set can have, with the status and what the answer says.
-func hostile() map[string]struct {
+// badList is a list that no set can have, with the status and what the answer says.
+type badList struct {
 	list   string
 	status int
 	says   string
-} {
+}
+
+func badLists() map[string]badList {
 	digest := sha([]byte("alpha"))
 	line := func(path string, size int64) string {
 		return string(tree.Tree{{Path: path, Mode: tree.Regular, Size: size, SHA256: digest}}.Canonical())
@@ -281,12 +287,7 @@ func hostile() map[string]struct {
 	for i := range 21 {
 		many += line(fmt.Sprintf("f%02d", i), 5)
 	}
-	type row = struct {
-		list   string
-		status int
-		says   string
-	}
-	rows := map[string]row{
+	rows := map[string]badList{
 		"no line":                  {"text\n", 422, "list of files"},
 		"no end of a line":         {strings.TrimSuffix(line("a", 5), "\n"), 422, "list of files"},
 		"alike but for case":       {line("A", 5) + line("a", 5), 422, `"a"`},
@@ -302,7 +303,7 @@ func hostile() map[string]struct {
 		"a large set":              {line("a", 999) + strings.ReplaceAll(line("b", 999)+line("c", 999), digest, sha(nil)), 413, "2000"},
 	}
 	for _, path := range badPaths() {
-		rows["the path "+fmt.Sprintf("%.40q", path)] = row{line(path, 5), 422, "list of files"}
+		rows["the path "+fmt.Sprintf("%.40q", path)] = badList{line(path, 5), 422, "list of files"}
 	}
 	return rows
 }
@@ -316,7 +317,7 @@ func TestPutFiles_RejectsInvalidList(t *testing.T) {
 	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
-		for name, row := range hostile() {
+		for name, row := range badLists() {
 			a := alice.put(baseFiles, upload(store.Compress([]byte(row.list)), "alpha"))
 			if a.status != row.status || !strings.Contains(string(a.body), strings.ReplaceAll(row.says, `"`, `\"`)) {
 				t.Errorf("%s: status %d, want %d: %s", name, a.status, row.status, a.body)
@@ -325,6 +326,33 @@ func TestPutFiles_RejectsInvalidList(t *testing.T) {
 		alice.get(baseFiles).problem(404, wire.CodeNotFound)
 		if n := hub.stored(); n != 0 {
 			t.Errorf("%d contents are stored", n)
+		}
+	})
+}
+
+func TestPutFiles_RejectsInvalidPatch(t *testing.T) {
+	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		contents := map[string]string{"y": "alpha", "z": "beta"}
+		alice.push(contents)
+		before := treeOf(t, contents)
+		same, _, _ := strings.Cut(string(before.Canonical()), "\n")
+		rows := badLists()
+		rows["a file that is not there"] = badList{"- c\n", 422, `"c"`}
+		rows["a file that stays"] = badList{same + "\n", 422, "already"}
+		rows["a path twice"] = badList{"- y\n- y\n", 422, "list of files"}
+		rows["too large"] = badList{strings.Repeat("x", 16<<20+1), 413, "list of files"}
+		for name, row := range rows {
+			list := upload(store.Compress([]byte(row.list)))
+			a := alice.put(baseFiles+"?base="+before.Digest(), list)
+			if a.status != row.status || !strings.Contains(string(a.body), strings.ReplaceAll(row.says, `"`, `\"`)) {
+				t.Errorf("%s: status %d, want %d: %s", name, a.status, row.status, a.body)
+			}
+		}
+		hub.wantFiles(contents)
+		if now := hub.reserved(); now != 0 {
+			t.Errorf("%d bytes are reserved", now)
 		}
 	})
 }

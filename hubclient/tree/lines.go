@@ -71,10 +71,13 @@ func Patch(from, to []byte) (patch []byte, err error) {
 	return patch, err
 }
 
-// Apply returns the form that [Patch] was given as to. It checks no entries.
+// Apply returns the form that [Patch] was given as to. It checks no entries, but fails if a
+// line of the patch changes nothing.
 func Apply(from, patch []byte) ([]byte, error) {
 	to := make([]byte, 0, len(from)+len(patch))
+	unused := len(patch)
 	err := merge(from, patch, func(was, is line) error {
+		unused -= len(is.text)
 		if is.text == nil {
 			to = append(to, was.text...)
 			return nil
@@ -88,6 +91,9 @@ func Apply(from, patch []byte) ([]byte, error) {
 		}
 		return nil
 	})
+	if err == nil && unused > 0 {
+		err = errors.New("a patch has a line that is in the tree already")
+	}
 	return to, err
 }
 

@@ -127,6 +127,27 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// Whatever a patch is, what it makes is bounded, and a valid tree is made by one patch only.
+func FuzzApply(f *testing.F) {
+	from, _ := tree.New([]tree.Entry{entry("a"), entry("b/c d"), entry("e")})
+	line := "0755 4 " + digest + " "
+	f.Add([]byte(line + "a\n- b/c d\n" + line + "f\n"))
+	f.Add(from.Canonical())
+	f.Add([]byte("- x\n"))
+	f.Add([]byte("- \n-\n"))
+	f.Fuzz(func(t *testing.T, patch []byte) {
+		base := from.Canonical()
+		to, err := tree.Apply(base, patch)
+		if err != nil || tree.Check(to, base) != nil {
+			return
+		}
+		again, err := tree.Patch(base, to)
+		if err != nil || string(again) != string(patch) || len(to) > len(base)+len(patch) {
+			t.Errorf("%q makes %q, which %q makes, %v", patch, to, again, err)
+		}
+	})
+}
+
 func FuzzCheckPath(f *testing.F) {
 	for _, seed := range []string{"a/b", "../x", "é", "a\u202eb"} {
 		f.Add(seed)

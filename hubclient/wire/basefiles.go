@@ -28,8 +28,8 @@ type BaseFilesWritten struct {
 }
 
 // UploadType is the media type of a push that uploads only missing blobs: a list of zstd frames, each
-// after its length as an unsigned varint. The first one is the list of files in canonical form, with
-// the one that ?base= names as its dictionary; the others are files, in any order.
+// after its length as an unsigned varint. The first one is the list of files in canonical form, or
+// with ?base= a patch of the list with that digest; the others are files, in any order.
 const UploadType = "application/vnd.hub.base-files"
 
 // PlanBaseFiles asks which blobs a push has to upload. Without digests it asks whether the project has

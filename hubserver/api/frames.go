@@ -15,7 +15,7 @@ import (
 
 // frames is an upload of the media type [wire.UploadType]: zstd frames, each after its length as an
 // unsigned varint. The first one is the list of files, with a line for each, whose SHA-256 is the digest
-// of the list (the tree). With ?base=DIGEST, its dictionary is the present list of the project, which must
+// of the list (the tree). With ?base=DIGEST, it is a patch of the present list of the project, which must
 // have this digest. The other frames are the files that the hub lacks, in any order, and are stored as
 // they are.
 type frames struct {
@@ -42,7 +42,7 @@ func (u *upload) receiveFrames(resource int64, before store.Revision) ([]byte, e
 	return f.list, u.store(resource, f.next)
 }
 
-// readList reads and checks the list of files, of which base is the dictionary, if it has content.
+// readList reads and checks the list of files, or a patch of the list of base.
 func (f *frames) readList(base store.Revision) error {
 	const what = "the list of files"
 	const limit = request.MaxPlan
@@ -54,13 +54,12 @@ func (f *frames) readList(base store.Revision) error {
 		return err
 	}
 	err = f.open(frame, limit, what, limit, func() (err error) {
-		if len(base.Content) == 0 {
-			f.list, err = store.Decompress(nil, frame, limit)
-		} else {
-			f.list, err = store.DecompressWith(frame, base.Content, limit)
-		}
+		f.list, err = store.Decompress(nil, frame, limit)
 		return err
 	})
+	if err == nil && f.base != "" {
+		f.list, err = f.patched(base.Content, f.list)
+	}
 	if err != nil {
 		return err
 	}
@@ -95,6 +94,23 @@ func (f *frames) readList(base store.Revision) error {
 		return err
 	}
 	return checkSet(f.c, count, "", 0, total)
+}
+
+// patched returns the list of files that a patch makes of the list from.
+func (f *frames) patched(from, patch []byte) ([]byte, error) {
+	room := int64(len(from) + 2*len(patch)) // of the patch and the new list
+	if err := f.c.Need(room); err != nil {
+		return nil, err
+	}
+	defer f.c.Free(room)
+	list, err := tree.Apply(from, patch)
+	if err != nil {
+		return nil, cannotTake("the list of files", "%v", err)
+	}
+	if len(list) > request.MaxPlan {
+		return nil, request.TooLarge("the list of files", request.MaxPlan)
+	}
+	return list, nil
 }
 
 // wants reports whether the list has a file with this content.

@@ -30,7 +30,7 @@ const (
 type upload struct {
 	c     *request.Call
 	form  string // wire.UploadType, or the media type of a compressed tar; "": its first bytes decide
-	base  string // digest of the dictionary, see frames
+	base  string // digest of the list that is patched, see frames
 	limit int64  // of a tar, or of all frames of files together, in bytes
 	body  *limitedReader
 	r     *bufio.Reader // of body
@@ -102,8 +102,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 }
 
 // receive reads the body, stores its files as blobs of the resource, and returns the list of all files that the
-// upload is about, in canonical form. before is the list that the resource has, which may be the dictionary of the new
-// one.
+// upload is about, in canonical form. before is the list that the resource has, of which the upload may have a patch.
 func (u *upload) receive(resource int64, before store.Revision) ([]byte, error) {
 	if u.form == wire.UploadType {
 		return u.receiveFrames(resource, before)

@@ -24,7 +24,6 @@ import (
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
-	"example.com/projecthub/store/storetest"
 )
 
 // drawFiles draws files, some of which are the same in several draws.
@@ -130,7 +129,6 @@ func BenchmarkPutBaseFiles_OneOf10000(b *testing.B) {
 		all = append(all, content(i, 0))
 	}
 	alice.send("PUT", baseFiles, wire.UploadType, upload(files, all...)).want(200)
-	// Not its list, but an earlier one is the dictionary of all that follow.
 	var bodies [][]byte
 	var bases []string
 	for version := range b.N {
@@ -138,7 +136,11 @@ func BenchmarkPutBaseFiles_OneOf10000(b *testing.B) {
 		bases = append(bases, files.Digest())
 		files[4711].Size, files[4711].SHA256 = int64(len(text)), store.Digest([]byte(text))
 		var body []byte
-		for _, frame := range [][]byte{storetest.CompressWith(files.Canonical(), former), store.Compress([]byte(text))} {
+		patch, err := tree.Patch(former, files.Canonical())
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, frame := range [][]byte{store.Compress(patch), store.Compress([]byte(text))} {
 			body = append(binary.AppendUvarint(body, uint64(len(frame))), frame...)
 		}
 		bodies = append(bodies, body)
