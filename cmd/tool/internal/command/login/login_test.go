@@ -132,7 +132,7 @@ func TestLogin_IsApprovedInABrowser(t *testing.T) {
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	delete(w.Env, "TOOL_API_ORIGIN")
 	browser(t, w, func(client *http.Client, code string) {
-		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "scope": {"write:config"}, "lifetime": {"30"}})
+		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "scopes": {"write:config"}, "lifetime": {"30"}})
 	})
 	w.UI.Answers = []string{w.Origin, "browser"}
 	w.Run(login.Command).Done().Prints("Your code: ", "Compare both",
