@@ -141,7 +141,7 @@ async function start() {
   startPane();
   render(<App />, root);
   watch();
-  listen(hub.path, (event) => (event === "config" || event === "open") && save.look());
+  listen(hub.path, (event, data) => event === "config" && data.revision !== base.peek().revision && save.look());
   addEventListener("keydown", keys);
   warn();
   root.dataset.ready = "true";

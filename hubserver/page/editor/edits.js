@@ -42,13 +42,12 @@ export function changesOf(values, edits) {
 }
 
 // writePatch returns the body of the PATCH that makes these changes. Numbers are written as they were
-// typed, and so are lists: what occurs twice in one is for the hub to find. message may be "".
-export function writePatch(changes, edits, message = "") {
+// typed, and so are lists: what occurs twice in one is for the hub to find.
+export function writePatch(changes, edits) {
   const typed = ({ key, to }) => (edits.get(key)?.type === "list" ? edits.get(key).input : to);
   const set = new Map(changes.filter((c) => c.kind !== "removed").map((c) => [c.key, typed(c)]));
   const remove = changes.filter((c) => c.kind === "removed").map((c) => quote(c.key));
-  const more = message === "" ? "" : `,"message":${quote(message)}`;
-  return `{"set":${writeConfig(set)},"remove":[${remove.join(",")}]${more}}`;
+  return `{"set":${writeConfig(set)},"remove":[${remove.join(",")}]}`;
 }
 
 // undoing returns the edits that undo changes on a config that contains them.

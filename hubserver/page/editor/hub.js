@@ -31,7 +31,9 @@ export async function config() {
 }
 
 // patch saves a change of the config with this revision, and returns the new one with the hub's findings.
-export const patch = (body, revision) => send(`${path}/config`, body, revision);
+// message says why, "" for nothing.
+export const patch = (body, revision, message) =>
+  send(`${path}/config${message ? `?message=${encodeURIComponent(message)}` : ""}`, body, revision);
 
 // dryRun is patch, but nothing is written. signal aborts it.
 export const dryRun = (body, revision, signal) => send(`${path}/config?dryRun=1`, body, revision, signal);

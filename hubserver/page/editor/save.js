@@ -140,7 +140,7 @@ async function send(done, message, merged) {
   const sent = edits.peek();
   const made = changes.peek();
   const saved = values.peek();
-  const answer = await patch(writePatch(made, sent, message), from.revision);
+  const answer = await patch(writePatch(made, sent), from.revision, message);
   const left = remaining(sent, edits.peek(), from.values, saved); // typed meanwhile
   rebase({ revision: answer.revision, values: saved }, left);
   sayWritten(answer.revision);

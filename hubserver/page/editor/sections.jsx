@@ -89,8 +89,8 @@ effect(() => {
 
 effect(() => {
   if (limit.value >= rowCount.value) return undefined;
-  const next = limit.value + 250;
-  const waiting = idle(() => { limit.value = Math.max(limit.peek(), next); });
+  const next = limit.value + 1000;
+  const waiting = idle(() => { limit.value = Math.max(limit.peek(), next); }, { timeout: 200 });
   return () => window.cancelIdleCallback?.(waiting);
 });
 
