@@ -52,10 +52,12 @@ export function writePatch(changes, edits) {
 
 // undoing returns the edits that undo changes on a config that contains them.
 export function undoing(changes) {
-  return new Map(changes.map(({ key, from, to }) => {
-    const base = to ?? null;
-    return [key, from === undefined ? { removed: true, base } : { ...toInput(from), text: from, base }];
-  }));
+  return new Map(
+    changes.map(({ key, from, to }) => {
+      const base = to ?? null;
+      return [key, from === undefined ? { removed: true, base } : { ...toInput(from), text: from, base }];
+    }),
+  );
 }
 
 // newKeyProblem returns why a key cannot be added to keys, a Set of those that hold a value; "" if it can.
@@ -81,7 +83,8 @@ export function problems(values, edits) {
     } else if (!values.has(key)) {
       holding ??= new Set(apply(values, edits).keys());
       const other = clash(key, holding);
-      if (other !== undefined) found.set(key, `${quote(key)} and ${quote(other)} cannot both hold a value: remove one of them.`);
+      if (other !== undefined)
+        found.set(key, `${quote(key)} and ${quote(other)} cannot both hold a value: remove one of them.`);
     }
   }
   return found;

@@ -53,10 +53,11 @@ class Stream {
     this.channel = new BroadcastChannel(`hub.events ${this.path}`);
     this.channel.onmessage = ({ data }) => (data === "ask" ? this.#answer() : this.#say(...data));
     this.channel.postMessage("ask");
-    const held = () => new Promise((release) => {
-      signal.addEventListener("abort", release);
-      this.#connect(signal, pause);
-    });
+    const held = () =>
+      new Promise((release) => {
+        signal.addEventListener("abort", release);
+        this.#connect(signal, pause);
+      });
     // Locks exist on https and on this machine alone: without them, each tab has a connection.
     if (navigator.locks) navigator.locks.request(this.channel.name, { signal }, held).catch(() => {});
     else held();
@@ -96,7 +97,10 @@ class Stream {
       wait = pause;
       this.#tell("open");
     });
-    for (const [name, member] of [["config", "revision"], ["base-files", "tree"]]) {
+    for (const [name, member] of [
+      ["config", "revision"],
+      ["base-files", "tree"],
+    ]) {
       source.addEventListener(name, (event) => {
         const data = parsed(event.data);
         if (typeof data?.[member] === "string") this.#tell(name, data);
