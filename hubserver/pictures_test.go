@@ -60,7 +60,6 @@ func (b *browser) edited(t *testing.T, shop *testHub) {
 	b.as(t, shop, "alice")
 	do(t, b, chromedp.Steps(chromedp.EmulateViewport(1280, 720), chromedp.Navigate(shop.url+"/@acme/pets")))
 	await(t, b, `editor.dataset.ready === "true"`)
-	act(t, b, `press("Live preview")`)
 	awaitPane(t, b, `pane.dataset.state === "painted"`)
 	act(t, b, `type("title", "Pets of Springfield")`)
 	awaitPane(t, b, `part("changes").textContent.includes("This edit changes")`)

@@ -43,8 +43,10 @@ export function nearest(key, keys) {
 // key is not shown.
 export function focusKey(key) {
   const row = document.querySelector(`#editor [data-key="${CSS.escape(key)}"]`);
-  const control = row?.querySelector(".control :is(input:checked, input:not([type=radio], [type=range], [type=color]), textarea, select)") ??
-    row?.querySelector("input, button, summary");
+  const control =
+    row?.querySelector(
+      ".control :is(input:checked, input:not([type=radio], [type=range], [type=color]), textarea, select)",
+    ) ?? row?.querySelector("input, button, summary");
   (control ?? document.querySelector("#editor [type=search]"))?.focus({ preventScroll: true });
   (control ? row : undefined)?.scrollIntoView({ block: "nearest" });
 }

@@ -64,13 +64,22 @@ function Tools() {
     <div class="tools" role="search" aria-label="Keys">
       <div class="find">
         <Icon name="search" />
-        <input type="search" aria-label="Filter keys and values" placeholder={`Filter ${count(total.value)}`} autocomplete="off" spellcheck={false}
-          maxLength={200} aria-keyshortcuts="/" value={query.value} onInput={(e) => { query.value = e.target.value; }} />
+        <input type="search" aria-label="Filter keys and values" maxLength={200}
+          placeholder={`Filter ${count(total.value)}`} autocomplete="off" spellcheck={false} aria-keyshortcuts="/" value={query.value}
+          onInput={(e) => { query.value = e.target.value; }} />
         <kbd aria-hidden="true">/</kbd>
       </div>
       <p class="unseen" role="status">{only && `${only.size.toLocaleString("en")} of ${count(total.value)}`}</p>
-      {undoable && <button type="button" class="button quiet" onClick={save.reviewUndo}><Icon name="undo" /><span>Undo last save</span></button>}
-      {!page.readOnly && <button type="button" class="button" onClick={() => { adding.value = ""; }}><Icon name="plus" /><span>Add key</span></button>}
+      {undoable && (
+        <button type="button" class="button quiet" onClick={save.reviewUndo}>
+          <Icon name="undo" /><span>Undo last save</span>
+        </button>
+      )}
+      {!page.readOnly && (
+        <button type="button" class="button" onClick={() => { adding.value = ""; }}>
+          <Icon name="plus" /><span>Add key</span>
+        </button>
+      )}
       <Toggle />
     </div>
   );
@@ -98,7 +107,8 @@ function keys(event) {
     event.preventDefault();
     return document.querySelector("dialog[open]") ? undefined : review();
   }
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return undefined;
+  const typing = event.target.closest("input, textarea, select, dialog");
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || typing) return undefined;
   event.preventDefault();
   return root.querySelector("[type=search]").focus();
 }
@@ -141,7 +151,7 @@ async function start() {
   startPane();
   render(<App />, root);
   watch();
-  listen(hub.path, (event) => (event === "config" || event === "open") && save.look());
+  listen(hub.path, (event, data) => event === "config" && data.revision !== base.peek().revision && save.look());
   addEventListener("keydown", keys);
   warn();
   root.dataset.ready = "true";
@@ -152,5 +162,7 @@ async function start() {
 
 start().catch((error) => {
   if (!(error instanceof hub.HubError)) throw error;
-  root.prepend(Object.assign(document.createElement("p"), { className: "notice bad", role: "alert", textContent: `The editor did not start: ${error.message}` }));
+  const notice = Object.assign(document.createElement("p"), { className: "notice bad", role: "alert" });
+  notice.textContent = `The editor did not start: ${error.message}`;
+  root.prepend(notice);
 });

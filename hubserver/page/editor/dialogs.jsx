@@ -41,7 +41,7 @@ function Ask({ title, onClose, buttons, children, onSubmit }) {
   );
 }
 
-const Button = ({ children, kind = "", ...rest }) => <button type="button" class={`button ${kind}`} {...rest}>{children}</button>;
+const Button = (props) => <button type="button" class="button" {...props} />;
 
 // Changes shows a difference key by key, in the words of tool push.
 export const Changes = ({ changes }) => <ul class="diff">{changes.map((c) => <Change key={c.key} change={c} />)}</ul>;
@@ -52,8 +52,8 @@ function Change({ change: { kind, key, from, to } }) {
     <li class={kind}>
       <div>
         <span class="unseen">{kind}: </span><strong>{shown(key) || '""'}</strong>{": "}
-        {parts ? <>elements: {counts(parts)}<ul class="elements">{parts.map((e) => <li>{sign(e.kind)} [{e.index}] <Values {...e} /></li>)}</ul></>
-          : <Values kind={kind} from={from} to={to} />}
+        {parts ? `elements: ${counts(parts)}` : <Values kind={kind} from={from} to={to} />}
+        {parts && <ul class="elements">{parts.map((e) => <li>{sign(e.kind)} [{e.index}] <Values {...e} /></li>)}</ul>}
       </div>
     </li>
   );
@@ -71,7 +71,8 @@ function Review({ changes, undo }) {
   const found = undo ? [] : present.value;
   const save = (end) => refused === "" && end({ message: message.trim() });
   return (
-    <Ask title={undo ? "Undo the last save" : "Review and save"} onSubmit={save} onClose={(saves) => (saves ? agree(saves.message) : close())}
+    <Ask title={undo ? "Undo the last save" : "Review and save"} onSubmit={save}
+      onClose={(saves) => (saves ? agree(saves.message) : close())}
       buttons={(end) => (
         <>
           <Button onClick={() => end()}>Keep editing</Button>
@@ -82,14 +83,19 @@ function Review({ changes, undo }) {
       {(refused !== "" || found.length > 0) && (
         <div class={`notice ${refused ? "bad" : "warning"}`} role="status">
           <p>{refused || "The stack’s schema does not allow this. It can be saved all the same:"}</p>
-          <ul class="found">{found.map((f) => <li key={f.key + f.path}><code>{shown([f.key, ...f.path].join("."))}</code> {f.sentence}</li>)}</ul>
+          <ul class="found">
+            {found.map(({ key, path, sentence }) => (
+              <li key={key + path}><code>{shown([key, ...path].join("."))}</code> {sentence}</li>
+            ))}
+          </ul>
         </div>
       )}
       <Changes changes={changes} />
       {!undo && <Generated />}
       <label class="message">
         <span class="unseen">Message</span>
-        <input type="text" dir="auto" maxLength={200} placeholder="Describe this change (optional)" value={message} onInput={(e) => setMessage(e.target.value)} />
+        <input type="text" dir="auto" maxLength={200} placeholder="Describe this change (optional)" value={message}
+          onInput={(e) => setMessage(e.target.value)} />
       </label>
     </Ask>
   );
@@ -111,9 +117,20 @@ function Conflict({ newer, conflicts, done }) {
           <button class="button primary">Use the chosen values</button>
         </>
       )}>
-      <p>{name} saved {conflicts.length === 1 ? "a key" : `${conflicts.length} keys`} that you changed too. Nothing is lost until you choose; other keys are merged.</p>
-      {conflicts.length > 1 && <div class="actions"><Button onClick={() => all("mine")}>All mine</Button><Button onClick={() => all("theirs")}>All theirs</Button></div>}
-      {conflicts.map((c) => <Sides key={c.key} conflict={c} name={name} choice={choices.get(c.key)} onPick={(side) => pick([c.key], side)} />)}
+      <p>
+        {name} saved {conflicts.length === 1 ? "a key" : `${conflicts.length} keys`} that you changed too.
+        Nothing is lost until you choose; other keys are merged.
+      </p>
+      {conflicts.length > 1 && (
+        <div class="actions">
+          <Button onClick={() => all("mine")}>All mine</Button>
+          <Button onClick={() => all("theirs")}>All theirs</Button>
+        </div>
+      )}
+      {conflicts.map((c) => (
+        <Sides key={c.key} conflict={c} name={name} choice={choices.get(c.key)}
+          onPick={(side) => pick([c.key], side)} />
+      ))}
       {missing && <p class="error" role="alert">Choose a value for each key.</p>}
     </Ask>
   );
@@ -121,7 +138,8 @@ function Conflict({ newer, conflicts, done }) {
 
 function Sides({ conflict: { key, base, theirs, mine, edit, blocks }, name, choice, onPick }) {
   const id = useId();
-  const value = (text) => (text === null ? <em>{base === null ? "absent" : "removed"}</em> : <Reading text={text ?? edit.input} />);
+  const none = <em>{base === null ? "absent" : "removed"}</em>;
+  const value = (text) => (text === null ? none : <Reading text={text ?? edit.input} />);
   const side = (which, label, text) => (
     <label class="choice">
       <input type="radio" name={id} value={which} checked={choice === which} onChange={() => onPick(which)} />
@@ -135,7 +153,10 @@ function Sides({ conflict: { key, base, theirs, mine, edit, blocks }, name, choi
       {side("theirs", `Theirs (${name})`, theirs)}
       {side("mine", "Yours", mine)}
       {blocks !== undefined && (
-        <p class="help">{name} added <code>{shown(blocks)}</code>, which cannot exist together with this key: keeping yours removes it.</p>
+        <p class="help">
+          {name} added <code>{shown(blocks)}</code>, which cannot exist together with this key:
+          keeping yours removes it.
+        </p>
       )}
     </fieldset>
   );
@@ -171,20 +192,23 @@ function Adding({ prefix, onAdded }) {
       )}>
       <div class="stack">
         <label for={`${id}-key`}>Key</label>
-        <input id={`${id}-key`} type="text" class="mono" autocomplete="off" spellcheck={false} placeholder="theme.colour" list={names} maxLength={1000} autofocus
-          aria-describedby={`${id}-help`} aria-invalid={problem ? "true" : undefined} value={key} onInput={(e) => setKey(e.target.value)} />
+        <input id={`${id}-key`} type="text" class="mono" placeholder="theme.colour" list={names} maxLength={1000}
+          autocomplete="off" spellcheck={false} autofocus aria-describedby={`${id}-help`}
+          aria-invalid={problem ? "true" : undefined} value={key} onInput={(e) => setKey(e.target.value)} />
         <datalist id={names}>{unset.value.slice(0, 500).map((k) => <option value={k} />)}</datalist>
         <p class="help" id={`${id}-help`}>Names are joined by dots. Write <code>\.</code> for a dot inside a name.</p>
       </div>
       <div class="stack">
         <label for={`${id}-type`}>Type</label>
-        <select id={`${id}-type`} value={value.type} onChange={(e) => setTyped({ type: e.target.value, input: convert(value, e.target.value) })}>
+        <select id={`${id}-type`} value={value.type}
+          onChange={(e) => setTyped({ type: e.target.value, input: convert(value, e.target.value) })}>
           {Object.entries(types).map(([type, name]) => <option value={type}>{name}</option>)}
         </select>
       </div>
       <div class="stack control">
         <label for={`${id}-value`}>Value</label>
-        <Control value={value} about={of} label="Value" id={`${id}-value`} onInput={(type, input) => setTyped({ type, input })} />
+        <Control value={value} about={of} label="Value" id={`${id}-value`}
+          onInput={(type, input) => setTyped({ type, input })} />
       </div>
       {problem && <p class="error" role="alert"><Icon name="warn" />{problem}</p>}
     </Ask>

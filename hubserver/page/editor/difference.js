@@ -38,12 +38,13 @@ export function elements(from, to) {
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let endA = a.length;
   let endB = b.length;
-  while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) endA--, endB--;
+  while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) (endA--, endB--);
   const changes = [];
   let i = start;
   let j = start;
   for (const [sameA, sameB] of [...common(a.slice(start, endA), b.slice(start, endB)), [endA - start, endB - start]]) {
-    for (; i < start + sameA && j < start + sameB; i++, j++) changes.push({ kind: "changed", index: j, from: a[i], to: b[j] });
+    for (; i < start + sameA && j < start + sameB; i++, j++)
+      changes.push({ kind: "changed", index: j, from: a[i], to: b[j] });
     for (; i < start + sameA; i++) changes.push({ kind: "removed", index: i, from: a[i] });
     for (; j < start + sameB; j++) changes.push({ kind: "added", index: j, to: b[j] });
     i++;
@@ -62,13 +63,14 @@ function common(a, b) {
   const longest = new Uint32Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
-      longest[i * width + j] = a[i] === b[j]
-        ? longest[(i + 1) * width + j + 1] + 1
-        : Math.max(longest[(i + 1) * width + j], longest[i * width + j + 1]);
+      longest[i * width + j] =
+        a[i] === b[j]
+          ? longest[(i + 1) * width + j + 1] + 1
+          : Math.max(longest[(i + 1) * width + j], longest[i * width + j + 1]);
     }
   }
   const same = [];
-  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
     if (a[i] === b[j]) same.push([i++, j++]);
     else if (longest[(i + 1) * width + j] >= longest[i * width + j + 1]) i++;
     else j++;

@@ -23,13 +23,15 @@ function Toast({ kind, look, text, actions = {}, link }) {
     const timer = setTimeout(() => unsay(kind), staying);
     return () => clearTimeout(timer);
   }, [held, text]);
-  const at = { onPointerEnter: () => setHeld(true), onPointerLeave: () => setHeld(false), onFocusIn: () => setHeld(true), onFocusOut: () => setHeld(false) };
+  const [hold, release] = [() => setHeld(true), () => setHeld(false)];
   return (
-    <div class={`notice ${look}`} {...at}>
+    <div class={`notice ${look}`} onPointerEnter={hold} onPointerLeave={release} onFocusIn={hold} onFocusOut={release}>
       <p>{text}</p>
       <div class="actions">
         {link && <a class="button primary" href={link.href}>{link.text}</a>}
-        {Object.entries(actions).map(([name, act]) => <button type="button" class="button" onClick={act}>{name}</button>)}
+        {Object.entries(actions).map(([name, act]) => (
+          <button key={name} type="button" class="button" onClick={act}>{name}</button>
+        ))}
         {kind !== "held" && <IconButton icon="close" label="Dismiss" onClick={() => unsay(kind)} />}
       </div>
     </div>
@@ -40,9 +42,13 @@ const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 // Held asks what to do with a draft that was made on another revision.
 function Held({ draft }) {
-  const text = `This tab has unsaved changes to ${plural(draft.edits.size, "key")}, made before ${who(base.value)} saved a newer config.`;
-  return <Toast kind="held" look="warning" text={text} actions={{ "Apply them here": () => decide(true), "Discard them": () => decide(false) }} />;
+  const what = `This tab has unsaved changes to ${plural(draft.edits.size, "key")}`;
+  const text = `${what}, made before ${who(base.value)} saved a newer config.`;
+  const actions = { "Apply them here": () => decide(true), "Discard them": () => decide(false) };
+  return <Toast kind="held" look="warning" text={text} actions={actions} />;
 }
+
+const shortcut = /Mac|iP/.test(navigator.platform) ? "⌘S" : "Ctrl S";
 
 function Bar({ onReview }) {
   const keys = [...edits.value.keys()];
@@ -51,14 +57,16 @@ function Bar({ onReview }) {
   const only = changedOnly.value;
   return (
     <div class="dock" role="region" aria-label="Unsaved changes">
-      <button type="button" class="only" aria-pressed={only} title={only ? "Show all keys" : "Show only what is changed"} onClick={() => { changedOnly.value = !only; }}>
+      <button type="button" class="only" aria-pressed={only}
+        title={only ? "Show all keys" : "Show only what is changed"} onClick={() => { changedOnly.value = !only; }}>
         <span class="n">{keys.length}</span> {keys.length === 1 ? "change" : "changes"}
       </button>
       <span class="what">{keys.slice(0, 5).map(nameOf).join(", ")}</span>
       <span role="status">{wrong > 0 && <span class="badge bad"><Icon name="warn" />{wrong} to mend</span>}</span>
       <button type="button" class="button quiet" disabled={saving} onClick={discard}>Discard</button>
-      <button type="button" class="button primary" disabled={saving} aria-keyshortcuts="Control+S Meta+S" onClick={onReview}>
-        {saving ? "Saving…" : <>Review <kbd aria-hidden="true">{/Mac|iP/.test(navigator.platform) ? "⌘S" : "Ctrl S"}</kbd></>}
+      <button type="button" class="button primary" disabled={saving} aria-keyshortcuts="Control+S Meta+S"
+        onClick={onReview}>
+        {saving ? "Saving…" : <>Review <kbd aria-hidden="true">{shortcut}</kbd></>}
       </button>
     </div>
   );

@@ -36,21 +36,25 @@ export const about = (key) => schema.value?.about(key) ?? null;
 // field returns what is shown of a key: {key, type, input, text, before, state, error}; state is same,
 // added, changed, removed or unset, for a key that only the schema names.
 export function field(key) {
-  const { edit, before: { value: before } } = cell(key);
+  const {
+    edit,
+    before: { value: before },
+  } = cell(key);
   const of = edit.value;
   if (of && !of.removed) {
     const { type, input, text } = of;
-    const error = before !== null && text !== undefined ? "" : problems.value.get(key) ?? "";
+    const error = before !== null && text !== undefined ? "" : (problems.value.get(key) ?? "");
     return { key, type, input, text, before, state: before === null ? "added" : "changed", error };
   }
-  if (before !== null) return { key, ...toInput(before), text: before, before, state: of ? "removed" : "same", error: "" };
+  if (before !== null)
+    return { key, ...toInput(before), text: before, before, state: of ? "removed" : "same", error: "" };
   return { key, ...blank(key), text: undefined, before, state: "unset", error: "" };
 }
 
 // blank is what the field of an unset key shows: its default where that is chosen and not typed.
 function blank(key) {
   const type = fieldType(about(key));
-  return { type, input: type === "boolean" ? fallback(about(key)) ?? "false" : "" };
+  return { type, input: type === "boolean" ? (fallback(about(key)) ?? "false") : "" };
 }
 
 // keys lists the keys of base and edits in order, those that are to be removed too. It is computed again

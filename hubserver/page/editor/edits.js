@@ -42,21 +42,22 @@ export function changesOf(values, edits) {
 }
 
 // writePatch returns the body of the PATCH that makes these changes. Numbers are written as they were
-// typed, and so are lists: what occurs twice in one is for the hub to find. message may be "".
-export function writePatch(changes, edits, message = "") {
+// typed, and so are lists: what occurs twice in one is for the hub to find.
+export function writePatch(changes, edits) {
   const typed = ({ key, to }) => (edits.get(key)?.type === "list" ? edits.get(key).input : to);
   const set = new Map(changes.filter((c) => c.kind !== "removed").map((c) => [c.key, typed(c)]));
   const remove = changes.filter((c) => c.kind === "removed").map((c) => quote(c.key));
-  const more = message === "" ? "" : `,"message":${quote(message)}`;
-  return `{"set":${writeConfig(set)},"remove":[${remove.join(",")}]${more}}`;
+  return `{"set":${writeConfig(set)},"remove":[${remove.join(",")}]}`;
 }
 
 // undoing returns the edits that undo changes on a config that contains them.
 export function undoing(changes) {
-  return new Map(changes.map(({ key, from, to }) => {
-    const base = to ?? null;
-    return [key, from === undefined ? { removed: true, base } : { ...toInput(from), text: from, base }];
-  }));
+  return new Map(
+    changes.map(({ key, from, to }) => {
+      const base = to ?? null;
+      return [key, from === undefined ? { removed: true, base } : { ...toInput(from), text: from, base }];
+    }),
+  );
 }
 
 // newKeyProblem returns why a key cannot be added to keys, a Set of those that hold a value; "" if it can.
@@ -82,7 +83,8 @@ export function problems(values, edits) {
     } else if (!values.has(key)) {
       holding ??= new Set(apply(values, edits).keys());
       const other = clash(key, holding);
-      if (other !== undefined) found.set(key, `${quote(key)} and ${quote(other)} cannot both hold a value: remove one of them.`);
+      if (other !== undefined)
+        found.set(key, `${quote(key)} and ${quote(other)} cannot both hold a value: remove one of them.`);
     }
   }
   return found;

@@ -15,12 +15,15 @@ import { types } from "./values.js";
 const text = (value) => (typeof value === "string" ? shown(value) : "");
 
 // nameOf returns how people call a key: by its title, or by what its section does not say already.
-export const nameOf = (key) => text(about(key)?.title) || shown(key.slice(firstSegment(key) === key ? 0 : firstSegment(key).length + 1)) || '""';
+export function nameOf(key) {
+  const section = firstSegment(key);
+  return text(about(key)?.title) || shown(section === key ? key : key.slice(section.length + 1)) || '""';
+}
 
 // Value is the control of a key, or its value where that cannot be edited.
 function Value({ f, of, id, name, notes, wrong }) {
-  if (f.state === "removed" || (page.readOnly && f.state !== "unset")) return <span id={id} class="read"><Reading text={f.before} /></span>;
-  if (page.readOnly) return <span id={id} class="help">not set</span>;
+  if (page.readOnly && f.state === "unset") return <span id={id} class="help">not set</span>;
+  if (page.readOnly || f.state === "removed") return <span id={id} class="read"><Reading text={f.before} /></span>;
   const byDefault = fallback(of);
   const list = isReferenceKey(f.key) ? "targets" : undefined;
   const placeholder = f.state === "unset" && byDefault !== null ? byDefault.replace(/^"(.*)"$/, "$1") : undefined;
@@ -36,7 +39,8 @@ const wrongWith = (f) => f.error || (f.state === "removed" ? "" : findingOf(f.ke
 // missing says that a reference leads nowhere in the API.
 function missing(f) {
   const reference = referenceIn(f.key, f.text);
-  return reference !== undefined && targets.value?.lacks(reference) ? `${page.api} has no such operation, schema or property.` : "";
+  if (reference === undefined || !targets.value?.lacks(reference)) return "";
+  return `${page.api} has no such operation, schema or property.`;
 }
 
 function Notes({ f, id, wrong }) {
@@ -53,7 +57,8 @@ function Notes({ f, id, wrong }) {
   );
 }
 
-const Was = ({ text: before }) => (before[0] === '"' ? <bdi>“{shown(JSON.parse(before)).slice(0, 200)}”</bdi> : <Reading text={before} />);
+const Was = ({ text: before }) =>
+  (before[0] === '"' ? <bdi>“{shown(JSON.parse(before)).slice(0, 200)}”</bdi> : <Reading text={before} />);
 
 // act makes a change and moves the focus to the key's row as it is then.
 const act = (change, key) => () => {
@@ -68,7 +73,9 @@ function Actions({ f, required }) {
   return (
     <span class="act">
       {undo && <IconButton icon="undo" label={`${undo} ${name}`} onClick={act(reset, f.key)} />}
-      {["same", "changed"].includes(f.state) && !required && <IconButton icon="trash" label={`Remove ${name}`} onClick={act(remove, f.key)} />}
+      {["same", "changed"].includes(f.state) && !required && (
+        <IconButton icon="trash" label={`Remove ${name}`} onClick={act(remove, f.key)} />
+      )}
     </span>
   );
 }
@@ -91,9 +98,11 @@ export function Field({ k }) {
   const name = nameOf(k);
   const inline = f.type === "boolean" && f.state !== "removed" && !page.readOnly;
   const help = text(of?.description);
-  const typed = !page.readOnly && !["unset", "removed"].includes(f.state) && !covers(of, f.type) && of && !("enum" in of);
+  const present = !["unset", "removed"].includes(f.state);
+  const typed = !page.readOnly && present && !covers(of, f.type) && of && !("enum" in of);
   return (
-    <div class={classes("field", inline && "inline", flashed.value.has(k) && "flash")} data-key={k} data-state={f.state}>
+    <div class={classes("field", inline && "inline", flashed.value.has(k) && "flash")} data-key={k}
+      data-state={f.state}>
       <header>
         <label class="name" for={id}>{name}</label>
         {required && <span class="req">required</span>}
@@ -118,7 +127,8 @@ export function Row({ k }) {
   const name = shown(k) || '""';
   const there = () => active || setActive(true);
   return (
-    <li class={classes("row", flashed.value.has(k) && "flash")} data-key={k} data-state={f.state} onFocusIn={there} onPointerEnter={there}>
+    <li class={classes("row", flashed.value.has(k) && "flash")} data-key={k} data-state={f.state} onFocusIn={there}
+      onPointerEnter={there}>
       <label class="name" for={id}><code>{name}</code></label>
       <div class="control"><Value {...{ f, of: null, id, name, notes, wrong }} /></div>
       {active && !page.readOnly && f.state !== "removed"

@@ -23,8 +23,14 @@ const byKey = computed(() => Map.groupBy(found.value, (f) => f.key));
 // findingOf returns the sentence about the value of a key with this text, or with a path about a part of
 // it; "" for none.
 export function findingOf(key, text, path) {
-  if (!cells.has(key)) cells.set(key, computed(() => byKey.value.get(key)));
-  const of = cells.get(key).value?.find((f) => f.text === text && (path === undefined || f.path.join("/") === path.join("/")));
+  if (!cells.has(key))
+    cells.set(
+      key,
+      computed(() => byKey.value.get(key)),
+    );
+  const of = cells
+    .get(key)
+    .value?.find((f) => f.text === text && (path === undefined || f.path.join("/") === path.join("/")));
   return of?.sentence ?? "";
 }
 
@@ -34,19 +40,26 @@ export const present = computed(() => found.value.filter((f) => f.text === textO
 // show takes findings of the hub about the present config.
 export function show(findings) {
   if (findings.length === 0 && found.peek().length === 0) return;
-  found.value = findings.flatMap((f) => pointersOf(f).map((pointer) => {
-    const { key, path } = placeOf(pointer);
-    return { key, path, text: textOf(key), sentence: sentence(f) };
-  }));
+  found.value = findings.flatMap((f) =>
+    pointersOf(f).map((pointer) => {
+      const { key, path } = placeOf(pointer);
+      return { key, path, text: textOf(key), sentence: sentence(f) };
+    }),
+  );
 }
 
 // pointersOf returns where a finding is shown: what is missing, at its own key.
-const pointersOf = ({ pointer, keyword, want }) => (keyword !== "required" || !Array.isArray(want) ? [pointer]
-  : want.map((name) => `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`));
+const pointersOf = ({ pointer, keyword, want }) =>
+  keyword !== "required" || !Array.isArray(want)
+    ? [pointer]
+    : want.map((name) => `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`);
 
 // placeOf returns the key whose value a pointer into a PATCH or into the settings leads to.
 function placeOf(pointer) {
-  const names = pointer.split("/").slice(1).map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const names = pointer
+    .split("/")
+    .slice(1)
+    .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
   if (names[0] === "set") return { key: names[1] ?? "", path: names.slice(2) };
   for (let n = names.length; n > 0; n--) {
     const key = joinKey(names.slice(0, n));
@@ -93,7 +106,8 @@ export async function check() {
   } catch (error) {
     if (!(error instanceof HubError) || signal.aborted) return;
     show(error.status === 422 ? error.errors : []);
-    if (error.code === "settings_invalid") blocked.value = "The project’s schema is enforced. Mend this before you save:";
+    if (error.code === "settings_invalid")
+      blocked.value = "The project’s schema is enforced. Mend this before you save:";
     else if (error.status === 422) blocked.value = error.message;
   }
 }

@@ -31,7 +31,9 @@ export async function config() {
 }
 
 // patch saves a change of the config with this revision, and returns the new one with the hub's findings.
-export const patch = (body, revision) => send(`${path}/config`, body, revision);
+// message says why, "" for nothing.
+export const patch = (body, revision, message) =>
+  send(`${path}/config${message ? `?message=${encodeURIComponent(message)}` : ""}`, body, revision);
 
 // dryRun is patch, but nothing is written. signal aborts it.
 export const dryRun = (body, revision, signal) => send(`${path}/config?dryRun=1`, body, revision, signal);
@@ -43,14 +45,16 @@ async function send(at, body, revision, signal) {
 
 // targets returns what enrichments can refer to in the API; null if the viewer may not read it.
 export async function targets() {
-  const text = page.api && await optional(`/v1/apis/${encoded(page.api)}/targets`);
+  const text = page.api && (await optional(`/v1/apis/${encoded(page.api)}/targets`));
   return text ? JSON.parse(text) : null;
 }
 
 // settingsSchema returns the text of the JSON Schema of the stack version's settings; null if there is
 // none that the viewer may read.
 export const settingsSchema = async () =>
-  (page.stack ? optional(`/v1/stacks/${encoded(page.stack)}/versions/${encodeURIComponent(page.version)}/settings-schema`) : null);
+  page.stack
+    ? optional(`/v1/stacks/${encoded(page.stack)}/versions/${encodeURIComponent(page.version)}/settings-schema`)
+    : null;
 
 async function optional(at) {
   try {
@@ -68,7 +72,13 @@ async function request(method, at, { body, revision, signal } = {}) {
   let response;
   let text;
   try {
-    response = await fetch(at, { method, body, headers, redirect: "error", signal: signal ? AbortSignal.any([signal, given]) : given });
+    response = await fetch(at, {
+      method,
+      body,
+      headers,
+      redirect: "error",
+      signal: signal ? AbortSignal.any([signal, given]) : given,
+    });
     text = await response.text();
   } catch {
     throw new HubError(0, { detail: "The hub could not be reached." });

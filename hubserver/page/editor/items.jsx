@@ -56,7 +56,10 @@ function useRecords(key) {
   const [, render] = useState(0);
   const kept = useRef({});
   const text = f.text ?? f.input;
-  if (kept.current.text !== text) kept.current = { text, records: isItems(key, text) && f.text !== undefined ? read(f.text) : kept.current.records ?? [] };
+  if (kept.current.text !== text) {
+    const records = isItems(key, text) && f.text !== undefined ? read(f.text) : kept.current.records ?? [];
+    kept.current = { text, records };
+  }
   const change = (records) => {
     const made = written(records);
     if (isWhole(records)) setText(key, write(parse(made)));
@@ -99,11 +102,14 @@ export function Items({ k }) {
   const wrong = f.error || (records.length === 0 ? findingOf(k, f.text) : "");
   return (
     <div ref={list} data-key={k} data-state={f.state} class="records">
-      {k === root && targets.value?.operations.length > 0 && <p class="help">{coverage(k)} operations of {page.api} have one.</p>}
+      {k === root && targets.value?.operations.length > 0 && (
+        <p class="help">{coverage(k)} operations of {page.api} have one.</p>
+      )}
       {records.length > 0 && (
         <ol class="items">
           {records.map((members, i) => (
-            <Item key={i} {...{ k, i, members, names }} count={records.length} isOpen={open === i} onOpen={(is) => (is || open === i) && setOpen(is ? i : -1)}
+            <Item key={i} {...{ k, i, members, names }} count={records.length} isOpen={open === i}
+              onOpen={(is) => (is || open === i) && setOpen(is ? i : -1)}
               onChange={(next) => change(records.with(i, next))} onMove={(to) => move(i, to)} onRemove={() => drop(i)}
               onDrag={() => setDragged(i)} onDrop={() => dragged >= 0 && move(dragged, i)} />
           ))}
@@ -113,8 +119,12 @@ export function Items({ k }) {
       {!page.readOnly && (
         <div class="actions">
           <button type="button" class="button" data-add onClick={add}><Icon name="plus" />Add</button>
-          {["changed", "added"].includes(f.state) && <button type="button" class="button quiet" onClick={() => reset(k)}>Reset</button>}
-          {["same", "changed"].includes(f.state) && <button type="button" class="button quiet" onClick={() => remove(k)}>Remove all</button>}
+          {["changed", "added"].includes(f.state) && (
+            <button type="button" class="button quiet" onClick={() => reset(k)}>Reset</button>
+          )}
+          {["same", "changed"].includes(f.state) && (
+            <button type="button" class="button quiet" onClick={() => remove(k)}>Remove all</button>
+          )}
         </div>
       )}
       {records.length === 0 && page.readOnly && <p class="help">None.</p>}
@@ -129,7 +139,9 @@ function Item({ k, i, count, members, names, isOpen, onOpen, onChange, onMove, o
   const target = targets.value?.find(reference);
   const name = shown(label(members) || reference || `Record ${i + 1}`);
   const absent = reference !== "" && targets.value?.lacks(reference);
-  const wrong = findingOf(k, field(k).text, [String(i)]) || members.map((m) => toText(m).error ?? findingOf(k, field(k).text, [String(i), m.name])).find(Boolean);
+  const { text } = field(k);
+  const wrong = findingOf(k, text, [String(i)]) ||
+    members.map((m) => toText(m).error ?? findingOf(k, text, [String(i), m.name])).find(Boolean);
   const keys = (event) => {
     if (!event.altKey || page.readOnly || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
     event.preventDefault();
@@ -140,7 +152,10 @@ function Item({ k, i, count, members, names, isOpen, onOpen, onChange, onMove, o
       <details open={isOpen} onToggle={(e) => e.target.open !== isOpen && onOpen(e.target.open)}>
         <summary onKeyDown={keys} aria-keyshortcuts={page.readOnly ? undefined : "Alt+ArrowUp Alt+ArrowDown"}>
           <span class="grip" draggable={!page.readOnly} onDragStart={onDrag}><Icon name="grip" /></span>
-          <span><b dir="auto">{name}</b><span class="sub">{reference && <code>{shown(reference)}</code>}{target && ` · ${target.about}`}</span></span>
+          <span>
+            <b dir="auto">{name}</b>
+            <span class="sub">{reference && <code>{shown(reference)}</code>}{target && ` · ${target.about}`}</span>
+          </span>
           {wrong ? <span class="method bad">to mend</span> : absent ? <span class="method bad">not in the API</span>
             : target && <span class={`method ${target.method?.toLowerCase() ?? ""}`}>{target.method ?? "FIELD"}</span>}
           <span class="turn"><Icon name="chevron" /></span>
@@ -186,10 +201,13 @@ function Member({ k, i, member, name, put, onRemove }) {
   return (
     <div data-member={name}>
       <label for={id}>{shown(title) || '""'}</label>
-      {page.readOnly ? <span id={id} class="read">{member ? <Reading text={toText(member).text} /> : "not set"}</span> : (
+      {page.readOnly ? (
+        <span id={id} class="read">{member ? <Reading text={toText(member).text} /> : "not set"}</span>
+      ) : (
         <div class="control">
-          <Control value={value} about={of} label={title} id={id} list={reference ? "targets" : undefined} placeholder={member ? undefined : "not set"}
-            aria-describedby={notes} aria-invalid={wrong ? "true" : undefined} onInput={(type, input) => put({ name, type, input })} />
+          <Control value={value} about={of} label={title} id={id} list={reference ? "targets" : undefined}
+            placeholder={member ? undefined : "not set"} aria-describedby={notes}
+            aria-invalid={wrong ? "true" : undefined} onInput={(type, input) => put({ name, type, input })} />
           {member && <IconButton icon="close" label={`Remove ${shown(name)}`} onClick={onRemove} />}
         </div>
       )}
@@ -211,8 +229,8 @@ function AddMember({ onAdd, taken }) {
   };
   return (
     <form onSubmit={submit}>
-      <input type="text" aria-label="Name of a new member" placeholder="label" autocomplete="off" spellcheck={false} maxLength={200}
-        value={name} onInput={(e) => setName(e.target.value)} />
+      <input type="text" aria-label="Name of a new member" placeholder="label" autocomplete="off" spellcheck={false}
+        maxLength={200} value={name} onInput={(e) => setName(e.target.value)} />
       <button class="button quiet" disabled={name === "" || taken.includes(name)}>Add member</button>
     </form>
   );
@@ -221,6 +239,8 @@ function AddMember({ onAdd, taken }) {
 // TargetList offers what the API has, to each reference.
 export const TargetList = () => (
   <datalist id="targets">
-    {targets.value?.suggestions.slice(0, 500).map((target) => <option key={target.name} value={target.name}>{target.about}</option>)}
+    {targets.value?.suggestions.slice(0, 500).map((target) => (
+      <option key={target.name} value={target.name}>{target.about}</option>
+    ))}
   </datalist>
 );

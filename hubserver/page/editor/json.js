@@ -3,8 +3,8 @@
 // What a browser accepts and the hub does not, such as a member that occurs twice, the hub finds.
 
 // parse reads one JSON value.
-export const parse = (text) => JSON.parse(text, (name, value, { source }) =>
-  typeof value === "number" ? JSON.rawJSON(source) : value);
+export const parse = (text) =>
+  JSON.parse(text, (name, value, { source }) => (typeof value === "number" ? JSON.rawJSON(source) : value));
 
 // kind returns the type of a parsed value: "null", "boolean", "number", "string", "array" or "object".
 export function kind(value) {
@@ -21,7 +21,10 @@ export function write(value) {
     case "array":
       return `[${value.map(write).join(",")}]`;
     case "object":
-      return `{${Object.keys(value).sort(compare).map((name) => `${quote(name)}:${write(value[name])}`).join(",")}}`;
+      return `{${Object.keys(value)
+        .sort(compare)
+        .map((name) => `${quote(name)}:${write(value[name])}`)
+        .join(",")}}`;
   }
   return JSON.stringify(value);
 }
@@ -36,7 +39,8 @@ export function pretty(value, indent = "") {
     case "object": {
       const names = Object.keys(value).sort(compare);
       if (names.length === 0) return "{}";
-      return `{\n${names.map((name) => `${deeper}${quote(name)}: ${pretty(value[name], deeper)}`).join(",\n")}\n${indent}}`;
+      const members = names.map((name) => `${deeper}${quote(name)}: ${pretty(value[name], deeper)}`);
+      return `{\n${members.join(",\n")}\n${indent}}`;
     }
   }
   return write(value);

@@ -41,11 +41,14 @@ export function store(project, draft, user = viewer(), storage = sessionStorage)
 // load returns the draft that this tab keeps of a user, null if there is none.
 export function load(project, user = viewer(), storage = sessionStorage) {
   const draft = read(draftOf(project, user), storage);
-  return Array.isArray(draft?.edits) ? { ...draft, edits: new Map(draft.edits.filter(Array.isArray).filter(isEdit)) } : null;
+  return Array.isArray(draft?.edits)
+    ? { ...draft, edits: new Map(draft.edits.filter(Array.isArray).filter(isEdit)) }
+    : null;
 }
 
 const isEdit = ([key, edit = {}]) =>
-  typeof key === "string" && (edit.base === null || typeof edit.base === "string") &&
+  typeof key === "string" &&
+  (edit.base === null || typeof edit.base === "string") &&
   (edit.removed === true || (typeof edit.type === "string" && typeof edit.input === "string"));
 
 // rememberSave keeps the changes that a save made and the revision that came of it, for an undo.

@@ -13,11 +13,18 @@ export function warn() {
     if (dirty.peek() && !(stays && kept)) event.preventDefault();
   });
   addEventListener("pagehide", keep);
-  addEventListener("pageshow", () => { stays = false; });
+  addEventListener("pageshow", () => {
+    stays = false;
+  });
   document.addEventListener("click", (event) => {
     const to = event.target.closest?.("a[href]");
     const elsewhere = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
-    setTimeout(() => { stays = false; }, 1000); // it was not followed
-    stays = Boolean(to) && !elsewhere && [`/${page.project}`, "/sign-in"].some((p) => to.pathname === p || to.pathname.startsWith(`${p}/`));
+    setTimeout(() => {
+      stays = false;
+    }, 1000); // it was not followed
+    stays =
+      Boolean(to) &&
+      !elsewhere &&
+      [`/${page.project}`, "/sign-in"].some((p) => to.pathname === p || to.pathname.startsWith(`${p}/`));
   });
 }

@@ -66,7 +66,8 @@ export function remaining(sent, edits, before, saved) {
     if (sent.get(key) === edit || (!edit.removed && edit.text === base) || (edit.removed && base === null)) continue;
     left.set(key, { ...edit, base });
   }
-  for (const key of sent.keys()) { // reset meanwhile
+  for (const key of sent.keys()) {
+    // reset meanwhile
     const was = before.get(key) ?? null;
     const base = saved.get(key) ?? null;
     if (edits.has(key) || was === base) continue;

@@ -19,7 +19,9 @@ const shows = signal(null); // what show returned; {} after a failure
 
 // startPane opens the pane where it is to be open at first.
 export function startPane() {
-  const close = Object.assign(document.createElement("button"), { type: "button", className: "button quiet", textContent: "Close", ariaLabel: "Close the preview" });
+  const close = Object.assign(document.createElement("button"), { type: "button", className: "button quiet" });
+  close.textContent = "Close";
+  close.ariaLabel = "Close the preview";
   close.addEventListener("click", () => turn(false));
   root.querySelector("header").append(close);
   root.addEventListener("keydown", (event) => event.key === "Escape" && turn(false));
@@ -61,7 +63,8 @@ async function load() {
 
 // Toggle is the button that shows and hides the pane.
 export const Toggle = () => (
-  <button type="button" class="button" aria-expanded={open.value} aria-controls="preview" onClick={() => turn(!open.value)}>
+  <button type="button" class="button" aria-expanded={open.value} aria-controls="preview"
+    onClick={() => turn(!open.value)}>
     <Icon name="eye" /><span>Live preview</span>
   </button>
 );
@@ -72,7 +75,9 @@ export function Generated() {
   if (!root.dataset.frame) return null;
   return (
     <section class="generated" aria-label="Generated files">
-      {open.value || shows.value ? <Output /> : <button type="button" class="button" onClick={() => display(true)}>Compare the generated files</button>}
+      {open.value || shows.value ? <Output /> : (
+        <button type="button" class="button" onClick={() => display(true)}>Compare the generated files</button>
+      )}
     </section>
   );
 }
@@ -82,14 +87,17 @@ function Output() {
   const output = shows.value?.output.value;
   if (!output) return <p class="loading" role="status">Generating the files…</p>;
   if (output.failure) {
-    return <p class="advice" role="status">{output.kind ? "With this edit the preview fails" : "The preview is not available"}: {shown(output.failure)}</p>;
+    const what = output.kind ? "With this edit the preview fails" : "The preview is not available";
+    return <p class="advice" role="status">{what}: {shown(output.failure)}</p>;
   }
   return <Files {...output} />;
 }
 
 // Files shows how the generated files differ; changes is null if that is not known.
 function Files({ changes, count }) {
-  if (!changes) return <p class="help" role="status">The saved config cannot be generated: all generated files are new.</p>;
+  if (!changes) {
+    return <p class="help" role="status">The saved config cannot be generated: all generated files are new.</p>;
+  }
   const text = `This edit changes ${changes.count || "none"} of ${count} generated ${count === 1 ? "file" : "files"}`;
   if (changes.count === 0) return <p class="help" role="status">{text}.</p>;
   return (
@@ -98,7 +106,9 @@ function Files({ changes, count }) {
       {changes.files.map((file) => (
         <section key={file.path}>
           <h3><code>{shown(file.path)}</code> {file.change}</h3>
-          <pre class="difference" tabIndex={0} role="group" aria-label={`Difference of ${shown(file.path)}`}>{file.lines.map(line)}</pre>
+          <pre class="difference" tabIndex={0} role="group" aria-label={`Difference of ${shown(file.path)}`}>
+            {file.lines.map(line)}
+          </pre>
         </section>
       ))}
       {changes.count > changes.files.length && <p class="help">and {changes.count - changes.files.length} more</p>}

@@ -25,7 +25,14 @@ export class Targets {
     this.complete = complete;
     for (const { operationId, method, path } of operations) {
       const target = { name: operationId || `${method} ${path}`, method, path, about: `${method} ${path}` };
-      this.#add(target, operationId, `${method} ${path}`, path, `#/paths/${token(path)}`, `#/paths/${token(path)}/${method.toLowerCase()}`);
+      this.#add(
+        target,
+        operationId,
+        `${method} ${path}`,
+        path,
+        `#/paths/${token(path)}`,
+        `#/paths/${token(path)}/${method.toLowerCase()}`,
+      );
     }
     for (const { name, pointer, properties } of schemas) {
       this.#add({ name, about: "schema" }, name, pointer);

@@ -98,7 +98,9 @@ export function agree(message) {
   return save(undo ? "Undone" : "Saved", message);
 }
 
-export const close = () => { phase.value = idle; };
+export const close = () => {
+  phase.value = idle;
+};
 
 // save sends the edits by one PATCH. When somebody else saved in between, other keys are merged and it is
 // sent again; for the same keys the choice is asked for, and what comes of it is reviewed before it is sent.
@@ -140,7 +142,7 @@ async function send(done, message, merged) {
   const sent = edits.peek();
   const made = changes.peek();
   const saved = values.peek();
-  const answer = await patch(writePatch(made, sent, message), from.revision);
+  const answer = await patch(writePatch(made, sent), from.revision, message);
   const left = remaining(sent, edits.peek(), from.values, saved); // typed meanwhile
   rebase({ revision: answer.revision, values: saved }, left);
   sayWritten(answer.revision);
@@ -156,7 +158,13 @@ function failed(error, retry) {
   if (!(error instanceof HubError)) throw error;
   keep();
   if (error.status === 401) {
-    return say("saved", "warning", `Your session has ended. ${kept}`, {}, { href: page.signIn, text: "Sign in and return" });
+    return say(
+      "saved",
+      "warning",
+      `Your session has ended. ${kept}`,
+      {},
+      { href: page.signIn, text: "Sign in and return" },
+    );
   }
   if (error.errors.length > 0) findings.show(error.errors);
   const again = error.status === 0 || error.status >= 500 ? { "Try again": retry } : {};
@@ -172,7 +180,9 @@ async function mergeInto(newer, of = edits.peek()) {
   const { kept: left, conflicts } = merge(of, newer.values);
   let merged = left;
   if (conflicts.length > 0) {
-    const choices = await new Promise((done) => { phase.value = { name: "conflict", newer, conflicts, done }; });
+    const choices = await new Promise((done) => {
+      phase.value = { name: "conflict", newer, conflicts, done };
+    });
     phase.value = idle;
     if (!choices) {
       if (newer !== base.peek()) offer(newer);

@@ -83,14 +83,20 @@ export class Schema {
 
   #resolve(ref) {
     if (!ref.startsWith("#")) return undefined;
-    return ref.slice(1).split("/").slice(1).reduce((found, part) => {
-      const name = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");
-      return isObject(found) || Array.isArray(found) ? own(found, name) : undefined;
-    }, this.document);
+    return ref
+      .slice(1)
+      .split("/")
+      .slice(1)
+      .reduce((found, part) => {
+        const name = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");
+        return isObject(found) || Array.isArray(found) ? own(found, name) : undefined;
+      }, this.document);
   }
 }
 
-const namesOf = (schemas) => [...new Set(schemas.flatMap((s) => (isObject(s.properties) ? Object.keys(s.properties) : [])))];
+const namesOf = (schemas) => [
+  ...new Set(schemas.flatMap((s) => (isObject(s.properties) ? Object.keys(s.properties) : []))),
+];
 
 // below returns the schemas of a member; 0 stands for any element of an array.
 function below(schema, name) {
@@ -131,7 +137,15 @@ export const fallback = (about) => (about && "default" in about ? write(about.de
 
 // fieldType returns the type of a new field, as values.js names it.
 export function fieldType(about) {
-  const names = { integer: "number", string: "text", array: "list", number: "number", boolean: "boolean", null: "null", object: "object" };
+  const names = {
+    integer: "number",
+    string: "text",
+    array: "list",
+    number: "number",
+    boolean: "boolean",
+    null: "null",
+    object: "object",
+  };
   const first = fallback(about) ?? choices(about)?.[0];
   return names[typesOf(about)[0]] ?? (first === undefined ? "text" : typeOf(first));
 }

@@ -37,7 +37,8 @@ const sections = computed(() => {
       put("items", key, key, { title: own ?? capital(key), help });
     } else if (order.has(key)) {
       const { title: own, description: help } = about(segment) ?? {};
-      put("fields", segment, key, { title: segment === "" ? "General" : own ?? capital(segment), help: segment && help });
+      const name = segment === "" ? "General" : own ?? capital(segment);
+      put("fields", segment, key, { title: name, help: segment && help });
     } else {
       put("rows", segment, key, { title: title(segment) });
     }
@@ -70,7 +71,8 @@ export const found = computed(() => {
 const shownSections = computed(() => {
   const only = found.value;
   if (!only) return sections.value;
-  return sections.value.map((s) => ({ ...s, keys: s.keys.filter((k) => only.has(k)) })).filter((s) => s.keys.length > 0);
+  const part = (s) => ({ ...s, keys: s.keys.filter((k) => only.has(k)) });
+  return sections.value.map(part).filter((s) => s.keys.length > 0);
 });
 
 // limit is how many rows are in the document. The first ones are there at once; the others follow while
@@ -89,8 +91,8 @@ effect(() => {
 
 effect(() => {
   if (limit.value >= rowCount.value) return undefined;
-  const next = limit.value + 250;
-  const waiting = idle(() => { limit.value = Math.max(limit.peek(), next); });
+  const next = limit.value + 1000;
+  const waiting = idle(() => { limit.value = Math.max(limit.peek(), next); }, { timeout: 200 });
   return () => window.cancelIdleCallback?.(waiting);
 });
 
@@ -137,8 +139,9 @@ const current = signal("");
 function useCurrent() {
   useEffect(() => {
     const look = () => {
-      const above = [...document.querySelectorAll("#editor [data-section]")].filter((e) => e.getBoundingClientRect().top < 160);
-      current.value = above.at(-1)?.id ?? document.querySelector("#editor [data-section]")?.id ?? "";
+      const all = [...document.querySelectorAll("#editor [data-section]")];
+      const above = all.filter((e) => e.getBoundingClientRect().top < 160);
+      current.value = (above.at(-1) ?? all[0])?.id ?? "";
     };
     look();
     addEventListener("scroll", look, { passive: true });
@@ -177,7 +180,8 @@ function Section({ section }) {
         <h2 id={`${id}-title`}>{section.title}</h2>
         {typeof section.help === "string" && <p dir="auto">{shown(section.help)}</p>}
       </header>
-      {section.kind === "items" ? <ItemsOrField k={section.name} /> : section.keys.map((key) => <Field key={key} k={key} />)}
+      {section.kind === "items" && <ItemsOrField k={section.name} />}
+      {section.kind === "fields" && section.keys.map((key) => <Field key={key} k={key} />)}
     </section>
   );
 }
@@ -192,7 +196,12 @@ function OtherKeys({ sections: others, alone }) {
   let left = limit.value;
   return (
     <section aria-label="Other keys">
-      {!alone && <header><h2>Other keys</h2><p>{schema.value ? "The stack’s schema does not name them." : "The stack has no schema of its settings."}</p></header>}
+      {!alone && (
+        <header>
+          <h2>Other keys</h2>
+          <p>{schema.value ? "The stack’s schema does not name them." : "The stack has no schema."}</p>
+        </header>
+      )}
       {others.map((section) => {
         const part = section.keys.slice(0, Math.max(0, left));
         left -= part.length;
@@ -222,7 +231,8 @@ export function Sections() {
 const Empty = () => (
   <div class="empty">
     <h2>{found.value ? "No key matches" : "The config is empty"}</h2>
-    <p>{found.value ? "Filter by a part of a key or of a value."
-      : page.readOnly ? "People who may write to the project can add keys." : "Add a key here, or push a local project to fill it."}</p>
+    {found.value && <p>Filter by a part of a key or of a value.</p>}
+    {!found.value && page.readOnly && <p>People who may write to the project can add keys.</p>}
+    {!found.value && !page.readOnly && <p>Add a key here, or push a local project to fill it.</p>}
   </div>
 );

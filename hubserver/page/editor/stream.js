@@ -1,6 +1,7 @@
 // stream.js listens to the hub's events about projects. All tabs of a browser share one connection a
 // project, because browsers keep only a few to the same host: the tab that holds the lock has it, and
-// passes on what it hears. A tab that is hidden neither has it nor listens.
+// passes on what it hears. A tab that is hidden neither has it nor listens; the hub says at first how things
+// are, and so does a tab that has the connection.
 
 // pause is how long to wait before the hub is asked again after it refused, in milliseconds; it grows up
 // to longest.
@@ -30,6 +31,7 @@ export function listen(path, hear) {
 class Stream {
   listeners = new Set();
   open = false;
+  last = new Map(); // from the names of events to the latest of each
   #follow = () => (document.visibilityState === "visible" ? this.#start() : this.#stop());
   #abort;
 
@@ -49,12 +51,13 @@ class Stream {
     this.#abort = new AbortController();
     const { signal } = this.#abort;
     this.channel = new BroadcastChannel(`hub.events ${this.path}`);
-    this.channel.onmessage = ({ data }) => (data === "ask" ? this.source && this.open && this.channel.postMessage(["open"]) : this.#say(...data));
+    this.channel.onmessage = ({ data }) => (data === "ask" ? this.#answer() : this.#say(...data));
     this.channel.postMessage("ask");
-    const held = () => new Promise((release) => {
-      signal.addEventListener("abort", release);
-      this.#connect(signal, pause);
-    });
+    const held = () =>
+      new Promise((release) => {
+        signal.addEventListener("abort", release);
+        this.#connect(signal, pause);
+      });
     // Locks exist on https and on this machine alone: without them, each tab has a connection.
     if (navigator.locks) navigator.locks.request(this.channel.name, { signal }, held).catch(() => {});
     else held();
@@ -74,7 +77,14 @@ class Stream {
     for (const hear of [...this.listeners]) hear(name, data);
   }
 
+  // #answer tells another tab how things are.
+  #answer() {
+    if (!this.source || !this.open) return;
+    for (const event of [["open"], ...this.last]) this.channel.postMessage(event);
+  }
+
   #tell(...event) {
+    if (event[1]) this.last.set(...event);
     this.channel.postMessage(event);
     this.#say(...event);
   }
@@ -87,7 +97,10 @@ class Stream {
       wait = pause;
       this.#tell("open");
     });
-    for (const [name, member] of [["config", "revision"], ["base-files", "tree"]]) {
+    for (const [name, member] of [
+      ["config", "revision"],
+      ["base-files", "tree"],
+    ]) {
       source.addEventListener(name, (event) => {
         const data = parsed(event.data);
         if (typeof data?.[member] === "string") this.#tell(name, data);

@@ -11,5 +11,6 @@ export function say(kind, look, text, actions = {}, link) {
 }
 
 export function unsay(...kinds) {
-  if (toasts.peek().some((t) => kinds.includes(t.kind))) toasts.value = toasts.peek().filter((t) => !kinds.includes(t.kind));
+  if (toasts.peek().some((t) => kinds.includes(t.kind)))
+    toasts.value = toasts.peek().filter((t) => !kinds.includes(t.kind));
 }

@@ -38,7 +38,9 @@ export function toInput(text) {
 export function toText({ type, input }) {
   switch (type) {
     case "text":
-      return /\p{Surrogate}/u.test(input) ? { error: "The text contains half of a surrogate pair." } : { text: quote(input) };
+      return /\p{Surrogate}/u.test(input)
+        ? { error: "The text contains half of a surrogate pair." }
+        : { text: quote(input) };
     case "number":
       return number(input.trim());
     case "boolean":

@@ -27,13 +27,16 @@ const paths = {
 export const Icon = ({ name }) => <svg viewBox="0 0 16 16" aria-hidden="true"><path d={paths[name]} /></svg>;
 
 export const IconButton = ({ icon, label, ...rest }) => (
-  <button type="button" class="button quiet icon" title={label} aria-label={label} {...rest}><Icon name={icon} /></button>
+  <button type="button" class="button quiet icon" title={label} aria-label={label} {...rest}>
+    <Icon name={icon} />
+  </button>
 );
 
 // Reading is a value that cannot be edited.
 export function Reading({ text }) {
   const whole = shown(text);
-  return <code class="reading" dir="auto">{whole.length > longest ? `${whole.slice(0, longest)}… (${whole.length} characters)` : whole}</code>;
+  const part = whole.length > longest ? `${whole.slice(0, longest)}… (${whole.length} characters)` : whole;
+  return <code class="reading" dir="auto">{part}</code>;
 }
 
 // TypeSelect is the choice of a value's type.
@@ -49,11 +52,14 @@ export const TypeSelect = ({ value, label, onInput }) => (
 export function Control({ value, about, label, onInput, ...props }) {
   const allowed = choices(about);
   if (allowed && value.type !== "list") return <Choice {...{ value, allowed, label, onInput, props }} />;
-  const Widget = { boolean: Switch, number: NumberField, list: JSONField, null: Fixed, object: Fixed }[value.type] ?? TextField;
+  const widgets = { boolean: Switch, number: NumberField, list: JSONField, null: Fixed, object: Fixed };
+  const Widget = widgets[value.type] ?? TextField;
   return <Widget key={value.type} {...{ value, about, label, onInput, props }} />;
 }
 
-const Fixed = ({ value, props }) => <output id={props.id} class="fixed">{value.type === "null" ? "null" : "{}"}</output>;
+const Fixed = ({ value, props }) => (
+  <output id={props.id} class="fixed">{value.type === "null" ? "null" : "{}"}</output>
+);
 
 const Switch = ({ value, onInput, props }) => (
   <input {...props} type="checkbox" role="switch" class="switch" checked={value.input === "true"}
@@ -63,12 +69,16 @@ const Switch = ({ value, onInput, props }) => (
 function NumberField({ value, about, label, onInput, props }) {
   const [minimum, maximum] = [limit(about, "minimum"), limit(about, "maximum")];
   const type = (e) => onInput("number", e.target.value);
-  const box = <input {...props} type="text" inputMode="decimal" class="mono" autocomplete="off" value={value.input} onInput={type} />;
+  const box = (
+    <input {...props} type="text" inputMode="decimal" class="mono" autocomplete="off" value={value.input}
+      onInput={type} />
+  );
   if (!(minimum < maximum)) return box;
   const step = limit(about, "multipleOf") ?? (about.type === "integer" ? 1 : "any");
   return (
     <div class="range">
-      <input type="range" min={minimum} max={maximum} step={step} value={value.input} onInput={type} aria-label={`${label}: slider`} />
+      <input type="range" min={minimum} max={maximum} step={step} value={value.input} onInput={type}
+        aria-label={`${label}: slider`} />
       {box}
     </div>
   );
@@ -94,7 +104,8 @@ function TextField({ value, about, label, onInput, props }) {
     case "color":
       return (
         <div class="colour">
-          <input type="color" value={/^#[0-9a-f]{6}$/i.test(value.input) ? value.input : "#000000"} onInput={type} aria-label={`${label}: picker`} />
+          <input type="color" value={/^#[0-9a-f]{6}$/i.test(value.input) ? value.input : "#000000"} onInput={type}
+            aria-label={`${label}: picker`} />
           <input type="text" {...given} />
         </div>
       );
@@ -108,8 +119,8 @@ function Area({ value: { type, input }, onInput, ...props }) {
   const windows = /\r\n/.test(input) && !/(?<!\r)\n/.test(input);
   const huge = input.length > 10 * longest; // it would be laid out for seconds
   return (
-    <textarea rows={1} autocomplete="off" spellcheck={false} dir="auto" {...props} class={`${props.class ?? ""}${huge ? " huge" : ""}`}
-      value={input.replace(/\r\n?/g, "\n")}
+    <textarea rows={1} autocomplete="off" spellcheck={false} dir="auto" {...props}
+      class={`${props.class ?? ""}${huge ? " huge" : ""}`} value={input.replace(/\r\n?/g, "\n")}
       onInput={(e) => onInput(type, windows ? e.target.value.replaceAll("\n", "\r\n") : e.target.value)} />
   );
 }
@@ -120,7 +131,9 @@ function JSONField({ value, onInput, props }) {
   return (
     <div class="json">
       <Area value={value} onInput={onInput} {...props} class="mono" dir="ltr" />
-      {lines && toText(value).text !== undefined && <button type="button" class="button quiet" onClick={format}>Format</button>}
+      {lines && toText(value).text !== undefined && (
+        <button type="button" class="button quiet" onClick={format}>Format</button>
+      )}
     </div>
   );
 }
@@ -147,13 +160,15 @@ function Choice({ value, allowed, label, onInput, props }) {
       </select>
     );
   }
-  const { id, ...rest } = props;
+  const { id } = props;
   const first = Math.max(0, texts.indexOf(present));
   return (
-    <div class={colours ? "swatches" : "segmented"} role="radiogroup" aria-label={label} aria-describedby={rest["aria-describedby"]}>
+    <div class={colours ? "swatches" : "segmented"} role="radiogroup" aria-label={label}
+      aria-describedby={props["aria-describedby"]}>
       {texts.map((text, i) => (
         <label key={text}>
-          <input type="radio" id={i === first ? id : undefined} name={id} value={text} checked={text === present} onChange={() => pick(text)} />
+          <input type="radio" id={i === first ? id : undefined} name={id} value={text} checked={text === present}
+            onChange={() => pick(text)} />
           {colours && isColour(text) && <i style={{ "--c": JSON.parse(text) }} />}
           {name(text)}
         </label>

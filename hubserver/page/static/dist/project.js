@@ -1,1 +1,1 @@
-import{b as e}from"./chunk-CMIR23ZV.js";import{a as t}from"./chunk-Y5532BZU.js";import"./chunk-WOT6VMZA.js";var{project:r}=document.getElementById("written").dataset;t(`/v1/projects/${r.slice(1)}`,(o,i)=>o==="config"&&e(i.revision));
+import{b as e}from"./chunk-CMIR23ZV.js";import{a as t}from"./chunk-LICGZ2VR.js";import"./chunk-WOT6VMZA.js";var{project:r}=document.getElementById("written").dataset;t(`/v1/projects/${r.slice(1)}`,(o,i)=>o==="config"&&e(i.revision));

@@ -34,7 +34,7 @@ test("keys that look alike are shown differently", () => {
 const edited = (values, inputs) => new Map(Object.entries(inputs).map(([key, [type, input]]) =>
   [key, type === "removed" ? { removed: true, base: values.get(key) } : editOf(type, input, values.get(key) ?? null)]));
 
-const patch = (values, edits, message) => writePatch(changesOf(values, edits), edits, message);
+const patch = (values, edits) => writePatch(changesOf(values, edits), edits);
 
 test("a change is marked, and undone by typing the old value", () => {
   const values = readConfig('{"theme.size":1.0,"title":"Pets"}');
@@ -60,9 +60,9 @@ test("a value that is none yet is kept and not saved", () => {
   assert.equal(apply(values, edits).get("n"), "1");
 });
 
-test("a list is sent as it was typed, and a message with it", () => {
+test("a list is sent as it was typed", () => {
   const edits = edited(new Map(), { a: ["list", '[{"x":1,"x":2}]'] });
-  assert.equal(patch(new Map(), edits, "Why"), '{"set":{"a":[{"x":1,"x":2}]},"remove":[],"message":"Why"}');
+  assert.equal(patch(new Map(), edits), '{"set":{"a":[{"x":1,"x":2}]},"remove":[]}');
 });
 
 test("keys that exclude each other are refused", () => {
