@@ -63,6 +63,9 @@ const (
 	OpGetConfig           Op = "getConfig"
 	OpGetConfigHistory    Op = "getConfigHistory"
 	OpPatchConfig         Op = "patchConfig"
+	OpCreateDraft         Op = "createDraft"
+	OpGetDraft            Op = "getDraft"
+	OpDeleteDraft         Op = "deleteDraft"
 	OpPutConfig           Op = "putClientConfig"
 	OpCheckConfig         Op = "checkClientConfig"
 	OpCheckSettings       Op = "checkSettings"
@@ -161,6 +164,19 @@ var Endpoints = []Endpoint{
 	{Op: OpGetConfig, Method: http.MethodGet, Path: projectPath + "/config", Account: InPath, Role: Reader, Public: true, Response: Config{}},
 	{Op: OpGetConfigHistory, Method: http.MethodGet, Path: projectPath + "/config/history", Account: InPath, Role: Reader, Response: ConfigHistory{}},
 	{Op: OpPatchConfig, Method: http.MethodPatch, Path: projectPath + "/config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PatchConfig{}, Response: ConfigWritten{}},
+	// The ID of a draft is a secret, so that no response is stored for an Idempotency-Key.
+	{
+		Op: OpCreateDraft, Method: http.MethodPost, Path: projectPath + "/drafts", Account: InPath, Role: Reader,
+		Scope: ScopeWriteConfig, Once: true, Request: CreateDraft{}, Response: CreatedDraft{},
+	},
+	{
+		Op: OpGetDraft, Method: http.MethodGet, Path: projectPath + "/drafts/{draft}", Account: InPath, Role: Reader,
+		Response: Draft{},
+	},
+	{
+		Op: OpDeleteDraft, Method: http.MethodDelete, Path: projectPath + "/drafts/{draft}", Account: InPath, Role: Reader,
+		Scope: ScopeWriteConfig, Response: DeletedDraft{},
+	},
 	{Op: OpPutConfig, Method: http.MethodPut, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
 	{Op: OpCheckConfig, Method: http.MethodPost, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
 	{

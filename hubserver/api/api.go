@@ -52,6 +52,9 @@ func Routes(w *Watches) []request.Route {
 		{Op: wire.OpCheckSettings, Handle: checkOtherSettings},
 		{Op: wire.OpPatchConfig, Handle: withResource(patchConfig)},
 		{Op: wire.OpGetConfigHistory, Handle: withResource(getConfigHistory)},
+		{Op: wire.OpCreateDraft, Handle: withResource(createDraft)},
+		{Op: wire.OpGetDraft, Handle: withResource(getDraft)},
+		{Op: wire.OpDeleteDraft, Handle: withResource(deleteDraft)},
 
 		{Op: wire.OpGetBaseFiles, Handle: withResource(getBaseFiles)},
 		{Op: wire.OpGetBaseFilesArchive, Handle: withResource(getBaseFilesArchive)},
