@@ -107,12 +107,12 @@ func writes(t testing.TB, etag, target string) map[string]slow {
 
 // withoutSample are writing routes without a request here: a caller takes from a budget
 // and makes links and tokens with no role on acme, the form of the history writes configs as PUT
-// does, checks and a plan only read, a draft needs the role reader, to which some callers here are
-// lowered, and a restoration has no body, as the deletion in TestWrites_WaitForARevocation. Those that need an admin are left out, too: the callers here are writers.
+// does, checks and a plan only read, a draft and presence need the role reader, to which some callers here
+// are lowered, and a restoration has no body, as the deletion in TestWrites_WaitForARevocation. Those that need an admin are left out, too: the callers here are writers.
 var withoutSample = map[wire.Op]bool{
 	wire.OpTakeRateLimit: true, wire.OpCreateLink: true, wire.OpCreateToken: true, "sendRestore": true,
 	wire.OpRestoreProject: true, wire.OpCheckConfig: true, wire.OpCheckSettings: true, wire.OpPlanBaseFiles: true,
-	wire.OpCreateDraft: true,
+	wire.OpCreateDraft: true, wire.OpPutPresence: true,
 }
 
 // written describes all that the routes write.

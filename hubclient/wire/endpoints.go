@@ -73,6 +73,7 @@ const (
 	OpPutBaseFiles        Op = "putBaseFiles"
 	OpGetSettingsSchema   Op = "getSettingsSchema"
 	OpGetEvents           Op = "getProjectEvents"
+	OpPutPresence         Op = "putPresence"
 	OpGetBaseFilesHistory Op = "getBaseFilesHistory"
 	OpRestoreBaseFiles    Op = "restoreBaseFiles"
 	OpPlanBaseFiles       Op = "planBaseFiles"
@@ -161,6 +162,10 @@ var Endpoints = []Endpoint{
 	{Op: OpRestoreProject, Method: http.MethodPost, Path: projectPath + "/restore", Account: InPath, Role: Writer, Scope: ScopeAdminResource, Keyed: true, Request: RestoreProject{}, Response: Restored{}},
 	{Op: OpListDeleted, Method: http.MethodGet, Path: "/v1/deleted-projects", Account: AnyToken, Response: DeletedProjects{}},
 	{Op: OpGetEvents, Method: http.MethodGet, Path: projectPath + "/events", Account: InPath, Role: Reader, Public: true, Returns: []string{EventStream}},
+	{
+		Op: OpPutPresence, Method: http.MethodPut, Path: projectPath + "/presence", Account: InPath, Role: Reader,
+		Request: PutPresence{}, Response: Presence{},
+	},
 	{Op: OpGetConfig, Method: http.MethodGet, Path: projectPath + "/config", Account: InPath, Role: Reader, Public: true, Response: Config{}},
 	{Op: OpGetConfigHistory, Method: http.MethodGet, Path: projectPath + "/config/history", Account: InPath, Role: Reader, Response: ConfigHistory{}},
 	{Op: OpPatchConfig, Method: http.MethodPatch, Path: projectPath + "/config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PatchConfig{}, Response: ConfigWritten{}},

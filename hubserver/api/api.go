@@ -43,6 +43,7 @@ func Routes(w *Watches) []request.Route {
 		{Op: wire.OpRestoreProject, Handle: restoreProject},
 		{Op: wire.OpListDeleted, Handle: listDeleted},
 		{Op: wire.OpGetEvents, Handle: withResource(w.getEvents)},
+		{Op: wire.OpPutPresence, Handle: withResource(withBody(w.putPresence))},
 		{Op: wire.OpPreviewStack, Handle: withResource(previewStack)},
 		{Op: wire.OpPreviewAPI, Handle: withResource(previewAPI)},
 
