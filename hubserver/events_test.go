@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
 	"example.com/projecthub/store/storetest"
@@ -95,6 +97,59 @@ const emptyConfig = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61ca
 
 func init() {
 	rows["GET /v1/projects/{account}/{slug}/events"] = row{public: true, role: wire.Reader, request: project("/events", nil), there: ok(200), absent: gone}
+	rows["PUT /v1/projects/{account}/{slug}/presence"] = row{
+		role: wire.Reader, request: project("/presence", tabAt("")), there: ok(200), absent: gone,
+	}
+}
+
+// tabAt is a tab in which a key is edited.
+func tabAt(key string) wire.PutPresence { return wire.PutPresence{Tab: "tab-0001", Key: key} }
+
+func TestPresence_IsToldToMembers(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.publicProject("shop")
+		const shop = "/v1/projects/acme/shop"
+		alice, rita := hub.as("alice"), hub.as("rita")
+		alone := decoded[wire.Presence](alice.put(shop+"/presence", tabAt("title")).want(200))
+		if alone.People == nil || len(alone.People) != 0 {
+			t.Errorf("%+v without anybody who follows the events", alone)
+		}
+		member, stranger := rita.stream(shop+"/events"), hub.as("sam").stream(shop+"/events")
+		member.want(configEvent(emptyConfig, "", ""))
+		stranger.want(configEvent(emptyConfig, "", ""))
+		alice.put(shop+"/presence", tabAt("title")).want(200)
+		member.want(`presence {"people":[{"user":"alice","key":"title"}]}`)
+		both := decoded[wire.Presence](rita.put(shop+"/presence", tabAt("")).want(200))
+		if diff := cmp.Diff([]wire.Person{{User: "alice", Key: "title"}, {User: "rita"}}, both.People); diff != "" {
+			t.Error(diff)
+		}
+		member.want(`presence {"people":[{"user":"alice","key":"title"},{"user":"rita"}]}`)
+		hub.as("sam").put(shop+"/presence", tabAt("")).problem(403, wire.CodeNotPermitted)
+
+		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember("acme", "rita"); return err })
+		alice.put(shop+"/presence", tabAt("colour")).want(200)
+		alice.put(shop+"/client-config", `{"settings": {"a": 1}}`).want(200)
+		for _, s := range []*eventStream{member, stranger} { // the former member is no longer told who is there
+			s.want(configEvent(sha([]byte(`{"a":1}`)), "alice", wire.ViaPush))
+		}
+	})
+}
+
+func TestPresence_IsBounded(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	alice := hub.as("alice")
+	alice.stream(events).want(configEvent(emptyConfig, "", ""))
+	for i := range 10 {
+		alice.put(web+"/presence", wire.PutPresence{Tab: fmt.Sprintf("tab-%04d", i)}).want(200)
+	}
+	alice.put(web+"/presence", tabAt("a")).want(200)
+	alice.put(web+"/presence", wire.PutPresence{Tab: "tab-more"}).problem(429, wire.CodeRateLimited)
+	hub.as("rita").put(web+"/presence", tabAt("")).want(200)
+	alice.put(web+"/presence", wire.PutPresence{Tab: "x"}).problem(422, wire.CodeInvalidBody)
+	alice.put(web+"/presence", tabAt(strings.Repeat("x", 1025))).problem(422, wire.CodeInvalidBody)
+	refusesBodies(web+"/presence", alice.put)
 }
 
 func TestEvents_TellOfWrites(t *testing.T) {

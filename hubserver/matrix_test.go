@@ -72,6 +72,9 @@ var rows = map[string]row{
 	"GET /v1/projects/{account}/{slug}/config/history":             {role: wire.Reader, request: project("/config/history", nil), there: ok(200), absent: gone},
 	"POST /v1/projects/{account}/{slug}/config/restore":            {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/config/restore", `{"revision": "`+strings.Repeat("0", 64)+`"}`), there: outcome{428, wire.CodePreconditionRequired}, absent: gone},
 	"PATCH /v1/projects/{account}/{slug}/config":                   {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/config", `{}`), there: outcome{428, wire.CodePreconditionRequired}, absent: gone},
+	"POST /v1/projects/{account}/{slug}/drafts":                    {role: wire.Reader, scope: wire.ScopeWriteConfig, request: project("/drafts", wire.CreateDraft{Base: store.NoConfig}), there: ok(201), absent: gone},
+	"GET /v1/projects/{account}/{slug}/drafts/{draft}":             {role: wire.Reader, request: (*matrix).draft, there: ok(200), absent: gone},
+	"DELETE /v1/projects/{account}/{slug}/drafts/{draft}":          {role: wire.Reader, scope: wire.ScopeWriteConfig, request: (*matrix).draft, there: ok(200), absent: gone},
 	"PUT /v1/projects/{account}/{slug}/client-config":              {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/client-config", `{}`), there: ok(200), absent: gone},
 	"POST /v1/projects/{account}/{slug}/client-config":             {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/client-config?dryRun=1", `{}`), there: ok(200), absent: gone},
 	"GET /v1/projects/{account}/{slug}/preview/base-files":         {public: true, role: wire.Reader, request: project("/preview/base-files", nil), there: ok(200), absent: gone},
@@ -317,6 +320,16 @@ func (m *matrix) admin() string {
 		return "anna"
 	}
 	return m.account
+}
+
+// draft names a draft that the project has.
+func (m *matrix) draft() (string, any) {
+	path, _ := project("/drafts", nil)(m)
+	if m.kind == "absent" {
+		return path + "/0123456789ab", nil
+	}
+	created := decoded[wire.CreatedDraft](m.as(m.admin()).post(path, wire.CreateDraft{Base: store.NoConfig}).want(201))
+	return path + "/" + created.ID, nil
 }
 
 func (m *matrix) files() (string, any) {

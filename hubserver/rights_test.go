@@ -106,19 +106,20 @@ func writes(t testing.TB, former, etag, target string) map[string]slow {
 }
 
 // withoutSample are writing routes without a request here: a caller takes from a budget
-// and makes links and tokens with no role on acme, checks and a plan only read, and a restoration has
-// no body, as the deletion in TestWrites_WaitForARevocation. Those that need an admin are left out, too:
-// the callers here are writers.
+// and makes links and tokens with no role on acme, checks and a plan only read, a draft and presence need
+// the role reader, to which some callers here are lowered, and a restoration has no body, as the deletion in
+// TestWrites_WaitForARevocation. Those that need an admin are left out, too: the callers here are writers.
 var withoutSample = map[wire.Op]bool{
 	wire.OpTakeRateLimit: true, wire.OpCreateLink: true, wire.OpCreateToken: true,
 	wire.OpRestoreProject: true, wire.OpCheckConfig: true, wire.OpCheckSettings: true, wire.OpPlanBaseFiles: true,
+	wire.OpCreateDraft: true, wire.OpPutPresence: true,
 }
 
 // written describes all that the routes write.
 func (h *testHub) written() string {
 	h.Helper()
 	var all []string
-	for _, table := range []string{"resources", "projects", "revisions", "blobs", "apis", "stacks", "stack_versions", "bots", "answers", "audit"} {
+	for _, table := range []string{"resources", "projects", "revisions", "blobs", "apis", "stacks", "stack_versions", "bots", "answers", "audit", "drafts"} {
 		all = append(all, fmt.Sprint(table, " ", h.count("SELECT count(*) FROM "+table)))
 	}
 	all = append(all, fmt.Sprint("changed configs ", h.count("SELECT count(*) FROM revisions WHERE by_user NOT IN ('', 'alice')")))

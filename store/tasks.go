@@ -18,12 +18,12 @@ func (s *Store) due(ctx context.Context, name string, every time.Duration) (due 
 }
 
 // Pruned counts the rows that Prune has deleted.
-type Pruned struct{ Answers, Audit, Tokens, Sessions, Links, Devices int }
+type Pruned struct{ Answers, Audit, Tokens, Sessions, Links, Devices, Drafts int }
 
 // pruneRows is how many rows Prune deletes in one transaction, at most.
 const pruneRows = 1000
 
-// Prune deletes answers, tokens, sessions, links and devices that ended long ago, and rows of the audit log that are
+// Prune deletes answers, tokens, sessions, links, devices and drafts that ended long ago, and rows of the audit log that are
 // older than audit. It does nothing if a hub did so within the time every. If it fails, it has deleted some.
 func (s *Store) Prune(ctx context.Context, audit, every time.Duration) (p Pruned, err error) {
 	if due, err := s.due(ctx, "prune", every); err != nil || !due {
@@ -45,6 +45,7 @@ func (s *Store) Prune(ctx context.Context, audit, every time.Duration) (p Pruned
 		// The page can say for a day why a link that has expired does not work.
 		{&p.Links, "links", "id", "expires_at < ? ORDER BY expires_at", AccountLinkLife},
 		{&p.Devices, "devices", "hash", "expires_at < ? ORDER BY expires_at", DeviceLife},
+		{&p.Drafts, "drafts", "hash", "expires_at < ? ORDER BY expires_at", 0},
 	} {
 		text := fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT ?)",
 			old.table, old.key, old.where)

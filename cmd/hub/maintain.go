@@ -63,7 +63,7 @@ func maintain(ctx context.Context, hub *hubserver.Server, keepAudit time.Duratio
 		}},
 		{"old rows were deleted", func(ctx context.Context) (int, error) {
 			p, err := hub.Store.Prune(ctx, keepAudit, 24*time.Hour)
-			return p.Answers + p.Audit + p.Tokens + p.Sessions + p.Links + p.Devices, err
+			return p.Answers + p.Audit + p.Tokens + p.Sessions + p.Links + p.Devices + p.Drafts, err
 		}},
 	} {
 		n, err := task.run(ctx)

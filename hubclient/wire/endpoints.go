@@ -65,6 +65,9 @@ const (
 	OpGetConfigHistory    Op = "getConfigHistory"
 	OpRestoreConfig       Op = "restoreConfig"
 	OpPatchConfig         Op = "patchConfig"
+	OpCreateDraft         Op = "createDraft"
+	OpGetDraft            Op = "getDraft"
+	OpDeleteDraft         Op = "deleteDraft"
 	OpPutConfig           Op = "putClientConfig"
 	OpCheckConfig         Op = "checkClientConfig"
 	OpCheckSettings       Op = "checkSettings"
@@ -72,6 +75,7 @@ const (
 	OpPutBaseFiles        Op = "putBaseFiles"
 	OpGetSettingsSchema   Op = "getSettingsSchema"
 	OpGetEvents           Op = "getProjectEvents"
+	OpPutPresence         Op = "putPresence"
 	OpGetBaseFilesHistory Op = "getBaseFilesHistory"
 	OpRestoreBaseFiles    Op = "restoreBaseFiles"
 	OpPlanBaseFiles       Op = "planBaseFiles"
@@ -161,6 +165,10 @@ var Endpoints = []Endpoint{
 	{Op: OpRestoreProject, Method: http.MethodPost, Path: projectPath + "/restore", Account: InPath, Role: Writer, Scope: ScopeAdminResource, Keyed: true, Request: RestoreProject{}, Response: Restored{}},
 	{Op: OpListDeleted, Method: http.MethodGet, Path: "/v1/deleted-projects", Account: AnyToken, Response: DeletedProjects{}},
 	{Op: OpGetEvents, Method: http.MethodGet, Path: projectPath + "/events", Account: InPath, Role: Reader, Public: true, Returns: []string{EventStream}},
+	{
+		Op: OpPutPresence, Method: http.MethodPut, Path: projectPath + "/presence", Account: InPath, Role: Reader,
+		Request: PutPresence{}, Response: Presence{},
+	},
 	{Op: OpGetConfig, Method: http.MethodGet, Path: projectPath + "/config", Account: InPath, Role: Reader, Public: true, Response: Config{}},
 	{Op: OpGetConfigHistory, Method: http.MethodGet, Path: projectPath + "/config/history", Account: InPath, Role: Reader, Response: ConfigHistory{}},
 	{
@@ -168,6 +176,19 @@ var Endpoints = []Endpoint{
 		Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: RestoreConfig{}, Response: ConfigWritten{},
 	},
 	{Op: OpPatchConfig, Method: http.MethodPatch, Path: projectPath + "/config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PatchConfig{}, Response: ConfigWritten{}},
+	// The ID of a draft is a secret, so that no response is stored for an Idempotency-Key.
+	{
+		Op: OpCreateDraft, Method: http.MethodPost, Path: projectPath + "/drafts", Account: InPath, Role: Reader,
+		Scope: ScopeWriteConfig, Once: true, Request: CreateDraft{}, Response: CreatedDraft{},
+	},
+	{
+		Op: OpGetDraft, Method: http.MethodGet, Path: projectPath + "/drafts/{draft}", Account: InPath, Role: Reader,
+		Response: Draft{},
+	},
+	{
+		Op: OpDeleteDraft, Method: http.MethodDelete, Path: projectPath + "/drafts/{draft}", Account: InPath, Role: Reader,
+		Scope: ScopeWriteConfig, Response: DeletedDraft{},
+	},
 	{Op: OpPutConfig, Method: http.MethodPut, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
 	{Op: OpCheckConfig, Method: http.MethodPost, Path: projectPath + "/client-config", Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
 	{

@@ -4,6 +4,7 @@ package wire
 const (
 	EventConfig    = "config"     // its data is a ConfigEvent
 	EventBaseFiles = "base-files" // its data is a BaseFilesEvent
+	EventPresence  = "presence"   // its data is a Presence; for callers with a role on the account
 )
 
 // EventStream is the media type of that stream.
@@ -21,4 +22,21 @@ type BaseFilesEvent struct {
 	Tree string `json:"tree"`
 	By   string `json:"by"`
 	Via  Via    `json:"via"` // "": not known
+}
+
+// PutPresence is the body of PUT …/presence, which a page sends again and again while it is open.
+type PutPresence struct {
+	Tab string `json:"tab"`          // a random name of the tab
+	Key string `json:"key,omitzero"` // that is edited in it; "": none
+}
+
+// Presence says who has a project's page open, through one hub.
+type Presence struct {
+	People []Person `json:"people"`
+}
+
+// Person is somebody who has a project's page open.
+type Person struct {
+	User string `json:"user"`
+	Key  string `json:"key,omitzero"` // that is edited; "": none
 }

@@ -44,6 +44,7 @@ func Routes(w *Watches) []request.Route {
 		{Op: wire.OpRestoreProject, Handle: restoreProject},
 		{Op: wire.OpListDeleted, Handle: listDeleted},
 		{Op: wire.OpGetEvents, Handle: withResource(w.getEvents)},
+		{Op: wire.OpPutPresence, Handle: withResource(withBody(w.putPresence))},
 		{Op: wire.OpPreviewStack, Handle: withResource(previewStack)},
 		{Op: wire.OpPreviewAPI, Handle: withResource(previewAPI)},
 
@@ -54,6 +55,9 @@ func Routes(w *Watches) []request.Route {
 		{Op: wire.OpPatchConfig, Handle: withResource(patchConfig)},
 		{Op: wire.OpGetConfigHistory, Handle: withResource(getConfigHistory)},
 		{Op: wire.OpRestoreConfig, Handle: withResource(withBody(restoreConfig))},
+		{Op: wire.OpCreateDraft, Handle: withResource(createDraft)},
+		{Op: wire.OpGetDraft, Handle: withResource(getDraft)},
+		{Op: wire.OpDeleteDraft, Handle: withResource(deleteDraft)},
 
 		{Op: wire.OpGetBaseFiles, Handle: withResource(getBaseFiles)},
 		{Op: wire.OpGetBaseFilesArchive, Handle: withResource(getBaseFilesArchive)},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,23 +38,23 @@ func (w *Watches) getEvents(c *request.Call) error {
 	if flush(c, ": events of "+c.Resource.String()+"\n\n") != nil {
 		return nil // the caller has gone
 	}
-	var sent store.ProjectState
+	var sent seen
 	recheckIsDue := false
 	for {
 		now := p.now.Load()
 		if now.deleted {
 			return nil
 		}
-		if now.state != sent || recheckIsDue {
+		if !now.same(&sent) || recheckIsDue {
 			checked := c.Recheck()
 			if _, refused := errors.AsType[*request.Problem](checked); refused {
 				return nil
 			}
 			if checked == nil { // else the database does not answer: it is tried again later
-				if sendChanges(c, sent, now.state) != nil {
+				if sendChanges(c, &sent, now) != nil {
 					return nil
 				}
-				sent = now.state
+				sent = *now
 			}
 			recheckIsDue = false
 		}
@@ -73,17 +74,23 @@ func (w *Watches) getEvents(c *request.Call) error {
 	}
 }
 
-// sendChanges sends an event about the config, and one about the base files, if they are not what was sent last.
-func sendChanges(c *request.Call, sent, now store.ProjectState) error {
-	if config := now.Config; config.Digest != sent.Config.Digest {
+// sendChanges sends an event about the config, one about the base files, and for members one about who is there, if
+// they are not what was sent last.
+func sendChanges(c *request.Call, sent, now *seen) error {
+	if config := now.state.Config; config.Digest != sent.state.Config.Digest {
 		event := wire.ConfigEvent{Revision: config.Digest, By: config.User, Via: wire.Via(config.Via)}
 		if err := sendEvent(c, wire.EventConfig, event); err != nil {
 			return err
 		}
 	}
-	if files := now.Files; files.Digest != sent.Files.Digest && files.Digest != "" {
+	if files := now.state.Files; files.Digest != sent.state.Files.Digest && files.Digest != "" {
 		event := wire.BaseFilesEvent{Tree: files.Digest, By: files.User, Via: wire.Via(files.Via)}
-		return sendEvent(c, wire.EventBaseFiles, event)
+		if err := sendEvent(c, wire.EventBaseFiles, event); err != nil {
+			return err
+		}
+	}
+	if c.Has(wire.Reader) && !slices.Equal(now.people, sent.people) {
+		return sendEvent(c, wire.EventPresence, wire.Presence{People: now.people})
 	}
 	return nil
 }
@@ -135,7 +142,8 @@ type Watches struct {
 
 // watch is a project that streams are about.
 type watch struct {
-	streams int // how many are open
+	streams int            // how many are open
+	tabs    map[string]tab // by user and tab: see putPresence
 	now     atomic.Pointer[seen]
 	wake    chan struct{}      // has an element when this process has changed the project
 	cancel  context.CancelFunc // ends its poll
@@ -144,8 +152,14 @@ type watch struct {
 // seen is what a project was when it was last read; the zero state: it was not read yet.
 type seen struct {
 	state   store.ProjectState
+	people  []wire.Person // who has a page of it open
 	deleted bool
 	changed chan struct{} // closed when there is a newer one
+}
+
+// same reports whether nothing has changed between two reads.
+func (s *seen) same(other *seen) bool {
+	return s.state == other.state && s.deleted == other.deleted && slices.Equal(s.people, other.people)
 }
 
 // NewWatches returns the streams of a hub with that store, of which none is open.
@@ -189,7 +203,7 @@ func (w *Watches) join(c *request.Call) (p *watch, leave func(), err error) {
 	project := c.Resource.ID
 	if p = w.projects[project]; p == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		p = &watch{wake: make(chan struct{}, 1), cancel: cancel}
+		p = &watch{tabs: map[string]tab{}, wake: make(chan struct{}, 1), cancel: cancel}
 		p.now.Store(&seen{changed: make(chan struct{})})
 		w.projects[project] = p
 		go w.poll(ctx, project, p)
@@ -228,6 +242,12 @@ func (w *Watches) Wrote(project int64) {
 	}
 }
 
+func (w *Watches) people(p *watch) []wire.Person {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return p.people(time.Now())
+}
+
 // poll reads a project again and again until ctx ends. While the database does not answer, it counts as unchanged.
 func (w *Watches) poll(ctx context.Context, project int64, p *watch) {
 	ticker := time.NewTicker(pollEvery)
@@ -235,10 +255,13 @@ func (w *Watches) poll(ctx context.Context, project int64, p *watch) {
 	for {
 		state, err := w.store.View(ctx).ProjectState(project)
 		deleted := errors.Is(err, store.ErrNotFound)
-		answered := err == nil || deleted
 		last := p.now.Load()
-		if answered && (state != last.state || deleted != last.deleted) {
-			p.now.Store(&seen{state: state, deleted: deleted, changed: make(chan struct{})})
+		now := &seen{state: state, people: w.people(p), deleted: deleted, changed: make(chan struct{})}
+		if err != nil && !deleted {
+			now.state, now.deleted = last.state, last.deleted
+		}
+		if !now.same(last) {
+			p.now.Store(now)
 			close(last.changed)
 		}
 		select {

@@ -231,7 +231,7 @@ func (c *Call) permitAgain(tx *store.Tx) error {
 }
 
 // Recheck checks during a long response that the caller may still use the endpoint, and that the path
-// still names the same resource.
+// still names the same resource. It reads c.Access again.
 func (c *Call) Recheck() (err error) {
 	again := *c
 	again.grants, again.Resource = nil, store.Resource{}
@@ -244,5 +244,6 @@ func (c *Call) Recheck() (err error) {
 	if again.Resource.ID != c.Resource.ID {
 		return noResource(c.about())
 	}
+	c.Access = again.Access
 	return nil
 }
