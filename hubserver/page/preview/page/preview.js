@@ -142,9 +142,9 @@ export class Preview {
         this.put({ changes: message.changes, count: message.count });
         break;
       case "painted":
-        side.stale(false);
+        if (!message.restored) side.stale(false);
         if (!isMain) break;
-        this.say(null);
+        if (!message.restored) this.say(null);
         this.root.dataset.state = "painted";
         this.root.dispatchEvent(new CustomEvent("painted", { detail: message }));
         break;
