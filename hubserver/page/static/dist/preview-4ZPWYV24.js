@@ -1,1 +1,0 @@
-import{b as a}from"./chunk-MFQ2P7XR.js";import"./chunk-7BZTFJEZ.js";import"./chunk-Y5532BZU.js";import"./chunk-WOT6VMZA.js";export{a as Preview};
