@@ -112,7 +112,7 @@ func TestBrowser_PreviewFollowsSavesPushesAndDrafts(t *testing.T) {
 	hub.settings(`{"title": "Saved"}`)
 	b.waitFor(t, `said.at(-1) === "shows Saved"`)
 	// A draft of the editor, in another tab.
-	do(t, b, chromedp.Evaluate[any](`window.editor = new BroadcastChannel("hub.config @acme/web"); editor.postMessage({revision: "r", dirty: true, config: '{"title":"Draft"}'})`))
+	do(t, b, chromedp.Evaluate[any](`window.editor = new BroadcastChannel("hub.config @acme/web alice"); editor.postMessage({revision: "r", dirty: true, config: '{"title":"Draft"}'})`))
 	b.waitFor(t, `said.at(-1) === "shows Draft"`)
 	b.waitFor(t, `document.querySelector('[data-part="changes"] summary').textContent === "This edit changes 1 of 3 generated files"`)
 	if facts := text("facts"); !strings.Contains(facts, "draft") {
@@ -233,4 +233,30 @@ func TestBrowser_PreviewTakesOddBaseFiles(t *testing.T) {
 	if stale := do(t, b, chromedp.Evaluate[bool](`document.querySelector('[data-part="place"]').classList.contains("stale")`)); !stale {
 		t.Error("the last good frame is not greyed out")
 	}
+}
+
+// What somebody pushed who has left the account runs when the viewer says so, once for these files.
+func TestBrowser_PreviewAsksBeforeItRunsTheAppOfAStranger(t *testing.T) {
+	t.Parallel()
+	hub := previewHub(t)
+	b := newBrowser(t)
+	b.signIn(t, hub.session("rita"))
+	state := func(want string) {
+		b.waitFor(t, fmt.Sprintf(`document.getElementById("preview").dataset.state === %q`, want))
+	}
+	b.open(t, hub.url+"/@acme/web/preview")
+	state("painted") // alice pushed it, and is a member
+
+	hub.as("anna").delete("/v1/members/acme/alice").want(200)
+	b.open(t, hub.url+"/@acme/web/preview")
+	state("asking")
+	question := do(t, b, chromedp.Evaluate[string](`document.querySelector("#preview [role=group]").textContent`))
+	want := "Run the app of alice?alice has no role on this account. The app will see this config and the API @acme/pets.Run"
+	if question != want || do(t, b, chromedp.Evaluate[bool](`document.querySelector("#preview iframe") !== null`)) {
+		t.Errorf("it asks %q, want %q, and runs nothing", question, want)
+	}
+	do(t, b, chromedp.Evaluate[any](`document.querySelector("#preview [role=group] button").click()`))
+	state("painted")
+	b.open(t, hub.url+"/@acme/web/preview")
+	state("painted")
 }

@@ -160,6 +160,11 @@ func (v View) HasOtherAdmin(org, user string) (bool, error) {
 	return v.Exists(selectMembers+"WHERE o.name = ? AND u.name <> ? AND m.role = 'admin' AND u.disabled_at = 0", org, user)
 }
 
+// IsMember reports whether a user has a role on an org.
+func (v View) IsMember(org, user string) (bool, error) {
+	return v.Exists(selectMembers+"WHERE o.name = ? AND u.name = ?", org, user)
+}
+
 // Members returns at most n members of an org, ordered by name, beginning after the name after.
 func (v View) Members(org, after string, n int) ([]Member, error) {
 	if _, err := v.accountOf(org, KindOrg); err != nil {

@@ -178,6 +178,7 @@ type Frame struct {
 	Address  string // of the frame; "": the hub has no host for it
 	Packages string // the address of the packages that an app may import
 	Missing  []Missing
+	Stranger string // who wrote the app and has no role on the project's account; "" for nobody
 
 	onStack, onAPI wire.Role // the viewer's role on the accounts of the stack and the API
 }
@@ -208,5 +209,30 @@ func frameOf(c *request.Call, p *Project) (f Frame, err error) {
 	if f.onAPI == "" && !p.PublicPreview {
 		f.Missing = append(f.Missing, Missing{"API", p.API})
 	}
-	return f, nil
+	f.Stranger, err = strangerOf(c, p, f.onStack)
+	return f, err
+}
+
+// strangerOf returns who wrote what a preview runs, if they have no role on the project's account: they
+// would see its config. It is the account of the stack, unless the viewer may write to that, or who pushed
+// the base files.
+func strangerOf(c *request.Call, p *Project, onStack wire.Role) (string, error) {
+	mayWrite := onStack == wire.Writer || onStack == wire.Admin
+	if p.Stack.Account != p.Account && !mayWrite {
+		return "@" + p.Stack.Account, nil
+	}
+	state, err := c.View().ProjectState(p.ID)
+	if err != nil {
+		return "", err
+	}
+	by := state.Files.User
+	isBot := strings.Contains(by, "/")
+	if by == "" || by == p.Account || by == p.User || isBot {
+		return "", nil
+	}
+	isMember, err := c.View().IsMember(p.Account, by)
+	if err != nil || isMember {
+		return "", err
+	}
+	return by, nil
 }

@@ -189,6 +189,7 @@ var hanging = map[string]string{
 	"loops in promises":    `const again = (): any => Promise.resolve().then(again); again()`,
 	"floods the page":      `for (;;) top!.postMessage("flood", "*")`,
 	"floods now and then":  `setInterval(() => { for (let i = 0; i < 5000; i++) top!.postMessage("flood", "*") }, 10)`,
+	"takes all memory":     `const all: any[] = []; setInterval(() => { for (let i = 0; i < 20; i++) all.push(new Array(1e6).fill(Math.random())) }, 5)`,
 	"loops when it is put": `document.body.innerHTML = "<p>x"; new MutationObserver(() => document.body.append("x")).observe(document.body, { childList: true }); document.body.append("x")`,
 }
 
@@ -247,4 +248,23 @@ func TestFrame_IsReplacedWhenItHangs(t *testing.T) {
 		w.waitGood()
 	}
 	t.Logf("%d hanging apps; the page's timer was late by at most %.0f ms, under floods of messages by %.0f ms", len(hanging), loops, worst)
+}
+
+// After a hang the page shows again what it showed before: that is no sign that the app is well.
+func TestFrame_SaysThatWhatItShowsAfterAHangIsOld(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	js[any](w, "patience = undefined")
+	w.start(showing(good))
+	// The host takes a view for good once it has responded for two seconds, which nothing says.
+	js[any](w, `new Promise(ok => setTimeout(ok, 3500, 1))`)
+	js[any](w, `events.length = 0; void send(`+quote(w, showing(`for (;;) {}`))+`), 1`)
+	again := js[event](w, `until(e => e.type === "painted")`)
+	if failed := w.said("failed"); failed.Kind != "hang" || !again.Restored {
+		t.Errorf("after %q: painted, restored %v", failed.Message, again.Restored)
+	}
+	js[any](w, "events.length = 0, 1")
+	if got := w.send(showing(good)); got.Type != "painted" || got.Restored {
+		t.Errorf("the next app: %+v", got)
+	}
 }

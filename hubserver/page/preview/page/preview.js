@@ -50,6 +50,7 @@ export class Preview {
       this.project = new Project(this.root.dataset.project);
       return this.refused(error, () => this.start());
     }
+    await this.agreed();
     this.root.dataset.state = "generating";
     subscribe(this.project.ref, (draft) => this.edit(draft)); // an editor on this page says at once what it has
     this.main = this.side(this.part("place"), { ...this.files, ...this.#common() });
@@ -57,6 +58,26 @@ export class Preview {
     this.offerVersions();
     this.part("previews").addEventListener("change", (event) => this.send({ preview: event.target.value || null }));
     this.facts();
+  }
+
+  // agreed waits until the viewer wants to run an app that somebody outside of the account wrote. The
+  // browser remembers the answer for these base files and this stack.
+  agreed() {
+    const { stranger, api } = this.root.dataset;
+    const name = `hub.run ${this.project.ref} ${this.project.set.tree} ${this.stack.digest}`;
+    if (!stranger || localStorage.getItem(name)) return undefined;
+    this.root.dataset.state = "asking";
+    return new Promise((resolve) => {
+      const question = view.element("div", { class: "empty", role: "group", "aria-label": `Run the app of ${stranger}?` },
+        view.element("h2", {}, `Run the app of ${stranger}?`),
+        view.element("p", {}, `${stranger} has no role on this account. The app will see this config and the API ${api}.`),
+        view.button("Run", () => {
+          localStorage.setItem(name, "yes");
+          question.remove();
+          resolve();
+        }));
+      this.part("place").append(question);
+    });
   }
 
   #common() {
@@ -119,6 +140,7 @@ export class Preview {
     if (tree && tree !== this.project.set?.tree) Object.assign(change, await this.project.files());
     if (version !== undefined && version !== this.stack.version) {
       this.stack = await this.project.stack();
+      await this.agreed();
       this.main.host.update({ stack: this.stack });
     }
     if (Object.keys(change).length > 0) this.send(change);
@@ -142,9 +164,9 @@ export class Preview {
         this.put({ changes: message.changes, count: message.count });
         break;
       case "painted":
-        side.stale(false);
+        if (!message.restored) side.stale(false);
         if (!isMain) break;
-        this.say(null);
+        if (!message.restored) this.say(null);
         this.root.dataset.state = "painted";
         this.root.dispatchEvent(new CustomEvent("painted", { detail: message }));
         break;

@@ -183,10 +183,11 @@ function evaluateScript(name, code) {
   }
 }
 
-// A browser may hold back the frames of what is not shown, so that a timer is the other way out.
+// After an animation frame, and what follows it, the app is painted. A browser may hold back the frames of
+// what is not shown, so that a timer is the other way out.
 const frames = () => new Promise(resolve => {
-  requestAnimationFrame(() => requestAnimationFrame(resolve))
-  setTimeout(resolve, 40)
+  requestAnimationFrame(() => setTimeout(resolve))
+  setTimeout(resolve, 20)
 })
 
 addEventListener('message', event => {

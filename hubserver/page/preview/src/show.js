@@ -1,5 +1,6 @@
 // The next frame of the app is made behind the present one, and takes its place when it has
-// painted. A frame that failed before it painted never takes it.
+// painted. A frame that failed before it painted never takes it. One more frame is made ahead, so that
+// an edit does not wait for it.
 
 import { Failure, locate, pathOf } from './failure.js'
 import { fileOf } from './document.js'
@@ -9,10 +10,13 @@ import { syntaxLine } from './probe.js'
 const style = 'position:fixed;inset:0;width:100%;height:100%;border:0;background:#fff;'
 const patience = 1000 // ms for which the shown app may take to say what it shows: it is busy, or navigated away
 
-/** Stage holds the frame that is shown and the one that is being made. */
+const rest = 30 // ms after which a frame is made ahead: what was shown last is painted then
+
+/** Stage holds the frame that is shown, the one that is being made, and one that is made ahead. */
 export class Stage {
   shown = null
   next = null
+  ahead = null
   #kept = null // the view before the shown one
 
   /** on has painted(view) and failed(view, failure); boot is the text of inner.js. */
@@ -31,22 +35,32 @@ export class Stage {
   }
 
   #make(view, state) {
+    const made = this.ahead ?? this.#empty()
+    this.ahead = null
+    Object.assign(made, { view, state, start: performance.now() })
+    this.next = made
+    if (made.ready) this.#start(made)
+  }
+
+  #empty() {
     const frame = document.createElement('iframe')
     frame.sandbox = 'allow-scripts'
     frame.referrerPolicy = 'no-referrer'
     frame.title = 'App'
     frame.style.cssText = style + 'visibility:hidden'
     frame.srcdoc = this.document
-    const made = { view, frame, state, start: performance.now(), loads: 0, painted: 0, errors: 0 }
+    const made = { frame, loads: 0, painted: 0, errors: 0 }
     frame.onload = () => this.#loaded(made)
-    this.next = made
     document.body.append(frame)
+    return made
   }
 
   // A second load of a frame means that the app navigated: what it showed is gone.
   #loaded(made) {
     if (++made.loads === 1) return
-    const failure = new Failure('app', 'the app navigated away from its page, which the preview does not follow', { file: made.view.main })
+    const failure = new Failure('app', 'the app navigated away from its page, which the preview does not follow', { file: made.view?.main })
+    if (made === this.ahead) this.ahead = null
+    if (!made.view) return made.frame.remove()
     if (made === this.next) this.#fail(made, failure)
     if (made !== this.shown) return
     this.on.failed(made.view, failure)
@@ -64,11 +78,15 @@ export class Stage {
   }
 
   #receive(event) {
-    const made = [this.next, this.shown].find(f => f && f.frame.contentWindow === event.source)
+    const made = [this.next, this.shown, this.ahead].find(f => f && f.frame.contentWindow === event.source)
     if (!made || typeof event.data !== 'object' || event.data === null) return
     const { inner } = event.data
-    if (inner === 'ready') this.#start(made)
-    else if (inner === 'error') this.#error(made, event.data)
+    if (inner === 'ready') {
+      made.ready = true
+      if (made === this.next) this.#start(made)
+    }
+    if (!made.view) return
+    if (inner === 'error') this.#error(made, event.data)
     else if (inner === 'left') this.on.left(made.view, String(event.data.address).slice(0, 200))
     else if (inner === 'painted' && made === this.next) this.#swap(made, event.data)
     else if (inner === 'state' && made === this.shown) this.answer?.(stateOf(event.data.state))
@@ -97,6 +115,7 @@ export class Stage {
     if (this.shown && !this.shown.failed) this.#kept = this.shown.view
     this.shown = made
     made.painted = performance.now()
+    setTimeout(() => (this.ahead ??= this.#empty()), rest)
     this.on.painted(made.view, { ...made.view.times, ...numbers(times), show: made.painted - made.start, boot: made.started - made.start })
   }
 

@@ -9,7 +9,8 @@ const flood = 2000 // messages a second from an app that count as an attack
 
 /**
  * Host is one preview. on is called with each message of the frame, and with
- * {type: 'replaced'} when the element was replaced. A frame that gives no sign of life for
+ * {type: 'replaced'} when the element was replaced. A message painted is restored if it is about what
+ * was shown before a failure, which is still the case. A frame that gives no sign of life for
  * patience ms counts as hung.
  */
 export class Host {
@@ -92,8 +93,9 @@ export class Host {
     if (message.type === 'pong') return
     if (message.type === 'ready') return this.#begin()
     if (message.n !== this.#n && message.type !== 'failed') return // of an older update
-    if (message.type === 'painted') this.#painted = performance.now()
-    this.on(message)
+    if (message.type !== 'painted') return this.on(message)
+    this.#painted = performance.now()
+    this.on({ ...message, restored: message.restored || this.#behind })
   }
 
   #begin() {

@@ -22,7 +22,7 @@ function receive(message) {
       view.menu(part("previews"), message.previews);
       break;
     case "painted":
-      if (shown.failed) break;
+      if (shown.failed || message.restored) break;
       stale(false);
       view.failure(part("failure"), null);
       root.dataset.state = "painted";
