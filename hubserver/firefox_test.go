@@ -29,7 +29,7 @@ func (f *firefox) await(expression string, args ...any) {
 func (f *firefox) press(key, text string) {
 	f.Helper()
 	var found struct{ Value map[string]string }
-	raw := f.Call("WebDriver:FindElement", map[string]any{"using": "css selector", "value": fmt.Sprintf(`[data-key=%q] .value > :is(input, textarea)`, key)})
+	raw := f.Call("WebDriver:FindElement", map[string]any{"using": "css selector", "value": fmt.Sprintf(`[data-key=%q] .control :is(input, textarea)`, key)})
 	if err := json.Unmarshal(raw, &found, json.MatchCaseInsensitiveNames(true)); err != nil {
 		f.Fatal(err)
 	}

@@ -65,8 +65,8 @@ function Tools() {
       <div class="find">
         <Icon name="search" />
         <input type="search" aria-label="Filter keys and values" maxLength={200}
-          placeholder={`Filter ${count(total.value)}`} autocomplete="off" spellcheck={false} aria-keyshortcuts="/" value={query.value}
-          onInput={(e) => { query.value = e.target.value; }} />
+          placeholder={`Filter ${count(total.value)}`} autocomplete="off" spellcheck={false}
+          aria-keyshortcuts="/" value={query.value} onInput={(e) => { query.value = e.target.value; }} />
         <kbd aria-hidden="true">/</kbd>
       </div>
       <p class="unseen" role="status">{only && `${only.size.toLocaleString("en")} of ${count(total.value)}`}</p>
