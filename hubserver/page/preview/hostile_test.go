@@ -187,6 +187,7 @@ var hanging = map[string]string{
 	"loops":                `for (;;) {}`,
 	"loops after a while":  `setTimeout(() => { for (;;) {} }, 200)`,
 	"loops in promises":    `const again = (): any => Promise.resolve().then(again); again()`,
+	"allocates":            `const all: number[][] = []; for (;;) all.push(new Array(1e6).fill(Math.random()))`,
 	"floods the page":      `for (;;) top!.postMessage("flood", "*")`,
 	"floods now and then":  `setInterval(() => { for (let i = 0; i < 5000; i++) top!.postMessage("flood", "*") }, 10)`,
 	"loops when it is put": `document.body.innerHTML = "<p>x"; new MutationObserver(() => document.body.append("x")).observe(document.body, { childList: true }); document.body.append("x")`,
