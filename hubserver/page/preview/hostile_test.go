@@ -93,6 +93,37 @@ func TestFrame_LetsNoAppOutOfFirefox(t *testing.T) {
 	t.Logf("%d apps", len(apps))
 }
 
+// Firefox applies no connect-src to an EventSource of a worker, so that the stack's module must not have one.
+func TestFrame_ModuleHasNoEventSourceInFirefox(t *testing.T) {
+	t.Parallel()
+	f, c := previewtest.NewFirefox(t), previewtest.NewCanary(t)
+	w := serve(t)
+	f.Visit(w.hub + "/")
+	f.Await("", "window.send")
+	module := c.Arm(previewtest.App{Name: "module", Script: `export async function toArtifacts() {
+  const notes = []
+  const attempt = (name, run) => { let text = name + ' made'; try { run() } catch (e) { text = name + ' ' + e.name } notes.push({ text }) }
+  attempt('global', () => new EventSource('CANARY/global'))
+  attempt('self', () => new self.EventSource('CANARY/self'))
+  attempt('eval', () => (0, eval)("new EventSource('CANARY/eval')"))
+  attempt('prototype', () => new (Object.getPrototypeOf(globalThis).EventSource)('CANARY/prototype'))
+  await Promise.resolve()
+  return { artifacts: {}, notes }
+}`}).Script
+	first := update{"files": map[string]string{"index.html": index, "src/main.ts": good}, "stack": stack(w, map[string]string{"mod.ts": module})}
+	f.Script("window.ended = false; open_(" + quote(w, first) + ").then(e => { window.ended = e.type }); return 1")
+	f.Await("", "window.ended")
+	f.Script(fmt.Sprintf("window.waited = false; setTimeout(() => { window.waited = true }, %d); return 1", 10*attackTime))
+	f.Await("", "window.waited")
+	said := f.Script(`return events.find(e => e.type === "generated").notes.map(note => note.text).join()`)
+	if strings.Contains(said, "made") || strings.Count(said, "Error") != 4 {
+		t.Errorf("the module's attempts: %s", said)
+	}
+	for _, heard := range c.Heard() {
+		t.Errorf("received of %s", heard)
+	}
+}
+
 func showing(script string) update {
 	return update{"files": map[string]string{"index.html": index, "src/main.ts": script}}
 }
@@ -115,6 +146,7 @@ export async function toArtifacts() {
   await attempt('prototype', () => WorkerGlobalScope.prototype.importScripts.call(globalThis, 'CANARY/moduleprototype'))
   await attempt('import', () => (0, eval)("import('CANARY/moduleimport')"))
   await attempt('data', () => (0, eval)("import('data:text/javascript,import \"CANARY/moduledata\"')"))
+  await attempt('events', () => new EventSource('CANARY/moduleevents'))
   await attempt('socket', () => new WebSocket('CANARY/modulesocket'))
   await attempt('worker', () => new Worker('CANARY/moduleworker'))
   await attempt('beacon', () => navigator.sendBeacon('CANARY/modulebeacon'))
