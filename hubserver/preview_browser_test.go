@@ -273,3 +273,25 @@ func TestBrowser_PreviewKeepsFailureOverRestoredView(t *testing.T) {
 		})
 	}
 }
+
+func TestBrowser_PreviewQuotesTheApp(t *testing.T) {
+	t.Parallel()
+	hub := previewHub(t)
+	files := filesOf(t, "app")
+	for i := range files {
+		if files[i].name == "src/main.tsx" {
+			files[i].content += "\nthrow new Error('Sign in again at https://evil.example/')"
+		}
+	}
+	hub.as("alice").put(baseFiles, archive(t, files...)).want(200)
+	b := newBrowser(t)
+	b.signIn(t, hub.session("alice"))
+	b.open(t, hub.url+"/@acme/web/preview")
+	b.waitFor(t, `document.getElementById("preview").dataset.state === "painted"`)
+	const text = `(box => box.hidden + " " + box.querySelectorAll("a").length + " " + box.innerText)(document.querySelector('[data-part="failure"]'))`
+	said := do(t, b, chromedp.Evaluate[string](text))
+	if !strings.HasPrefix(said, "false 0 The app failed in src/main.tsx") ||
+		!strings.Contains(said, "The app says:\n\nSign in again at https://evil.example/") {
+		t.Errorf("a failure of the first view: %q", said)
+	}
+}

@@ -151,8 +151,8 @@ export class Preview {
         this.root.dataset.state = "painted";
         this.root.dispatchEvent(new CustomEvent("painted", { detail: message }));
         break;
-      case "left":
-        if (isMain) this.say({ kind: "app", message: `The app links to ${message.address}, which the preview does not follow.`, action: view.button("Dismiss", () => this.say(null)) });
+      case "left": // which an app may say in place of its failure
+        if (isMain && (!this.failure || this.failure.kind === "left")) this.say({ kind: "left", message: message.address, action: view.button("Dismiss", () => this.say(null)) });
     }
   }
 
