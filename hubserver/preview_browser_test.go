@@ -260,3 +260,64 @@ func TestBrowser_PreviewAsksBeforeItRunsTheAppOfAStranger(t *testing.T) {
 	b.open(t, hub.url+"/@acme/web/preview")
 	state("painted")
 }
+
+// What hangs, floods the page or uses up the memory is replaced by the last good view, which must not pass
+// for the present one.
+func TestBrowser_PreviewKeepsFailureOverRestoredView(t *testing.T) {
+	for name, script := range map[string]string{
+		"hangs":     "for (;;) {}",
+		"floods":    "for (;;) top!.postMessage(0, '*')",
+		"allocates": "const all: number[][] = []; for (;;) all.push(new Array(1e6).fill(Math.random()))",
+		"navigates": "setTimeout(() => { location.href = 'http://127.0.0.1:9/' }, 100)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hub := previewHub(t)
+			b := newBrowser(t)
+			b.signIn(t, hub.session("alice"))
+			b.open(t, hub.url+"/@acme/web/preview")
+			b.waitFor(t, `said.at(-1) === "shows Forms"`)
+			b.waitFor(t, `(window.since ??= Date.now()) + 5000 < Date.now()`) // a view that responded for a while is good
+			files := filesOf(t, "app")
+			for i := range files {
+				if files[i].name == "src/main.tsx" {
+					files[i].content += "\n" + script
+				}
+			}
+			do(t, b, chromedp.Evaluate[any](`said.length = 0`))
+			hub.as("alice").put(baseFiles, archive(t, files...)).want(200)
+			b.waitFor(t, `!document.querySelector('[data-part="failure"]').hidden`)
+			b.waitFor(t, `said.at(-1) === "shows Forms"`)
+			b.waitFor(t, `(window.restored ??= Date.now()) + 2000 < Date.now()`)
+			const still = `!document.querySelector('[data-part="failure"]').hidden && document.querySelector('[data-part="place"]').classList.contains("stale")`
+			if !do(t, b, chromedp.Evaluate[bool](still)) {
+				t.Error("the last good view poses as the present one")
+			}
+			// A later update that is painted ends it.
+			hub.as("alice").put(baseFiles, archive(t, filesOf(t, "app")...)).want(200)
+			b.waitFor(t, `document.querySelector('[data-part="failure"]').hidden && !document.querySelector('[data-part="place"]').classList.contains("stale")`)
+		})
+	}
+}
+
+func TestBrowser_PreviewQuotesTheApp(t *testing.T) {
+	t.Parallel()
+	hub := previewHub(t)
+	files := filesOf(t, "app")
+	for i := range files {
+		if files[i].name == "src/main.tsx" {
+			files[i].content += "\nthrow new Error('Sign in again at https://evil.example/')"
+		}
+	}
+	hub.as("alice").put(baseFiles, archive(t, files...)).want(200)
+	b := newBrowser(t)
+	b.signIn(t, hub.session("alice"))
+	b.open(t, hub.url+"/@acme/web/preview")
+	b.waitFor(t, `document.getElementById("preview").dataset.state === "painted"`)
+	const text = `(box => box.hidden + " " + box.querySelectorAll("a").length + " " + box.innerText)(document.querySelector('[data-part="failure"]'))`
+	said := do(t, b, chromedp.Evaluate[string](text))
+	if !strings.HasPrefix(said, "false 0 The app failed in src/main.tsx") ||
+		!strings.Contains(said, "The app says:\n\nSign in again at https://evil.example/") {
+		t.Errorf("a failure of the first view: %q", said)
+	}
+}

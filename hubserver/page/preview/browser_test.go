@@ -143,7 +143,6 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 type event struct {
 	Type, Kind, Message, File, Address string
 	N, Line, Count                     int
-	Restored                           bool
 	Times                              map[string]float64
 	Notes                              []struct{ Level, At, Text string }
 	Previews                           []struct{ Name, Group string }

@@ -11,6 +11,7 @@ import * as view from "../../static/preview/view.js";
 class Side {
   constructor(place, address, onMessage) {
     this.place = place;
+    this.failed = 0; // the last update that did
     this.host = new Host(place, address, (message) => onMessage(this, message));
   }
 
@@ -33,6 +34,7 @@ export class Preview {
     // output is what the stack generated from the present config: {changes, count}, or
     // {failure, kind}; null until it is known.
     this.output = null;
+    this.failure = null; // what is shown of it: {n, …}, where n is the update that failed
   }
 
   // start fetches what the preview is made from, and shows it. After a failure it may be
@@ -151,6 +153,7 @@ export class Preview {
     const isMain = side === this.main || this.main === undefined;
     switch (message.type) {
       case "failed":
+        side.failed = message.n;
         side.stale(true);
         if (!isMain) break;
         this.say(message);
@@ -164,19 +167,20 @@ export class Preview {
         this.put({ changes: message.changes, count: message.count });
         break;
       case "painted":
-        if (!message.restored) side.stale(false);
+        if (message.n > side.failed) side.stale(false);
         if (!isMain) break;
-        if (!message.restored) this.say(null);
+        if (this.failure && message.n > this.failure.n) this.say(null);
         this.root.dataset.state = "painted";
         this.root.dispatchEvent(new CustomEvent("painted", { detail: message }));
         break;
-      case "left":
-        if (isMain) this.say({ kind: "app", message: `The app links to ${message.address}, which the preview does not follow.`, action: view.button("Dismiss", () => this.say(null)) });
+      case "left": // which an app may say in place of its failure
+        if (isMain && (!this.failure || this.failure.kind === "left")) this.say({ kind: "left", message: message.address, action: view.button("Dismiss", () => this.say(null)) });
     }
   }
 
   // say shows a failure, null for none.
   say(failure) {
+    this.failure = failure && { n: this.main?.host.number ?? 0, ...failure };
     const path = failure?.file;
     const href = path && this.project.set?.entries.has(path) ? `/${this.project.ref}/files/${path.split("/").map(encodeURIComponent).join("/")}${failure.line ? `#L${failure.line}` : ""}` : undefined;
     view.failure(this.part("failure"), failure && { ...failure, href });

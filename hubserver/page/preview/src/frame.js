@@ -29,7 +29,7 @@ let savedArtifacts = null // of the saved config; null: not known
 let latest = 0
 
 const stage = new Stage(inner, {
-  painted: (view, times) => tell('painted', { n: view.n, times, restored: view.restored === true }),
+  painted: (view, times) => tell('painted', { n: view.n, times }),
   failed: (view, failure) => failed(view.n, failure),
   left: (view, address) => tell('left', { n: view.n, address }),
 })

@@ -149,7 +149,9 @@ function restore({ x, y, fields }) {
 
 // ---- starting
 
-async function run({ html, classic, modules, entries, files, state }) {
+const modules = new Map()
+
+async function run({ html, classic, entries, files, state }) {
   const start = performance.now()
   begin({ files })
   const { documentElement } = new DOMParser().parseFromString(html, 'text/html')
@@ -162,7 +164,7 @@ async function run({ html, classic, modules, entries, files, state }) {
   document.dispatchEvent(new Event('DOMContentLoaded', { bubbles: true })) // both were over before the app began
   dispatchEvent(new Event('load'))
   const ran = performance.now()
-  await frames()
+  await drawn()
   if (state) restore(state)
   report('painted', { failures, times: { adopt: adopted - start, ran: ran - adopted, painted: performance.now() - ran } })
 }
@@ -183,15 +185,17 @@ function evaluateScript(name, code) {
   }
 }
 
-// After an animation frame, and what follows it, the app is painted. A browser may hold back the frames of
-// what is not shown, so that a timer is the other way out.
-const frames = () => new Promise(resolve => {
+// What was drawn is visible in the task after an animation frame. A browser may hold back the
+// frames of what is not shown, so that a timer is the other way out.
+const drawn = () => new Promise(resolve => {
   requestAnimationFrame(() => setTimeout(resolve))
   setTimeout(resolve, 20)
 })
 
 addEventListener('message', event => {
   if (event.source !== outer) return
+  // Modules come before the app, and some of them before it is known what is to be shown.
+  for (const [name, module] of event.data?.modules ?? []) modules.set(name, module)
   if (event.data?.run) run(event.data.run)
   if (event.data?.asked === 'state') {
     let state = null

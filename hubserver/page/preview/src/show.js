@@ -1,6 +1,5 @@
-// The next frame of the app is made behind the present one, and takes its place when it has
-// painted. A frame that failed before it painted never takes it. One more frame is made ahead, so that
-// an edit does not wait for it.
+// The next frame of the app is made behind the present one, while nothing else is to do, and
+// takes its place when it has painted. A frame that failed before it painted never takes it.
 
 import { Failure, locate, pathOf } from './failure.js'
 import { fileOf } from './document.js'
@@ -10,13 +9,14 @@ import { syntaxLine } from './probe.js'
 const style = 'position:fixed;inset:0;width:100%;height:100%;border:0;background:#fff;'
 const patience = 1000 // ms for which the shown app may take to say what it shows: it is busy, or navigated away
 
-const rest = 30 // ms after which a frame is made ahead: what was shown last is painted then
+// Where a browser has no time that it calls idle, the app gets some to become visible first.
+const idle = window.requestIdleCallback ?? (work => setTimeout(work, 20))
 
-/** Stage holds the frame that is shown, the one that is being made, and one that is made ahead. */
+/** Stage holds the frame that is shown, the one that is being made, and one for the view after it. */
 export class Stage {
   shown = null
   next = null
-  ahead = null
+  #spare = null
   #kept = null // the view before the shown one
 
   /** on has painted(view) and failed(view, failure); boot is the text of inner.js. */
@@ -35,32 +35,45 @@ export class Stage {
   }
 
   #make(view, state) {
-    const made = this.ahead ?? this.#empty()
-    this.ahead = null
-    Object.assign(made, { view, state, start: performance.now() })
-    this.next = made
-    if (made.ready) this.#start(made)
+    const made = this.#spare ?? this.#frame()
+    this.#spare = null
+    this.next = Object.assign(made, { view, state, start: performance.now() })
+    made.ready.then(() => this.#start(made))
   }
 
-  #empty() {
+  // A frame is ready once boot runs in it. It keeps the modules that it was sent.
+  #frame() {
     const frame = document.createElement('iframe')
     frame.sandbox = 'allow-scripts'
     frame.referrerPolicy = 'no-referrer'
     frame.title = 'App'
     frame.style.cssText = style + 'visibility:hidden'
     frame.srcdoc = this.document
-    const made = { frame, loads: 0, painted: 0, errors: 0 }
+    const made = { frame, modules: new Map(), loads: 0, painted: 0, errors: 0 }
+    made.ready = new Promise(resolve => (made.isReady = resolve))
     frame.onload = () => this.#loaded(made)
     document.body.append(frame)
     return made
   }
 
+  // What the next view has in common with the shown one is in its frame before there is a view.
+  async #prepare() {
+    if (this.#spare || !this.shown) return
+    const made = (this.#spare = this.#frame())
+    await made.ready
+    if (made === this.#spare) this.#send(made, this.shown.view.modules)
+  }
+
+  #send(made, modules) {
+    const changed = changedModules(made.modules, modules)
+    made.modules = modules
+    if (changed.size > 0) made.frame.contentWindow?.postMessage({ modules: changed }, '*')
+  }
+
   // A second load of a frame means that the app navigated: what it showed is gone.
   #loaded(made) {
     if (++made.loads === 1) return
-    const failure = new Failure('app', 'the app navigated away from its page, which the preview does not follow', { file: made.view?.main })
-    if (made === this.ahead) this.ahead = null
-    if (!made.view) return made.frame.remove()
+    const failure = new Failure('app', 'the app navigated away from its page, which the preview does not follow', { file: made.view.main })
     if (made === this.next) this.#fail(made, failure)
     if (made !== this.shown) return
     this.on.failed(made.view, failure)
@@ -78,26 +91,23 @@ export class Stage {
   }
 
   #receive(event) {
-    const made = [this.next, this.shown, this.ahead].find(f => f && f.frame.contentWindow === event.source)
+    const made = [this.next, this.shown, this.#spare].find(f => f && f.frame.contentWindow === event.source)
     if (!made || typeof event.data !== 'object' || event.data === null) return
     const { inner } = event.data
-    if (inner === 'ready') {
-      made.ready = true
-      if (made === this.next) this.#start(made)
-    }
-    if (!made.view) return
-    if (inner === 'error') this.#error(made, event.data)
+    if (inner === 'ready') made.isReady()
+    else if (!made.view) return
+    else if (inner === 'error') this.#error(made, event.data)
     else if (inner === 'left') this.on.left(made.view, String(event.data.address).slice(0, 200))
     else if (inner === 'painted' && made === this.next) this.#swap(made, event.data)
     else if (inner === 'state' && made === this.shown) this.answer?.(stateOf(event.data.state))
   }
 
   async #start(made) {
-    if (made.started) return
     made.started = performance.now()
     const { html, classic, modules, entries, files } = made.view
     const state = await made.state
-    made.frame.contentWindow?.postMessage({ run: { html, classic, modules, entries, files, state } }, '*')
+    this.#send(made, modules)
+    made.frame.contentWindow?.postMessage({ run: { html, classic, entries, files, state } }, '*')
   }
 
   async #error(made, data) {
@@ -115,8 +125,8 @@ export class Stage {
     if (this.shown && !this.shown.failed) this.#kept = this.shown.view
     this.shown = made
     made.painted = performance.now()
-    setTimeout(() => (this.ahead ??= this.#empty()), rest)
     this.on.painted(made.view, { ...made.view.times, ...numbers(times), show: made.painted - made.start, boot: made.started - made.start })
+    idle(() => this.#prepare())
   }
 
   #stateOfShown() {
@@ -133,6 +143,11 @@ export class Stage {
     })
   }
 }
+
+const same = (a, b) => a?.code === b.code && JSON.stringify(a.imports) === JSON.stringify(b.imports)
+
+// Those of after that a frame does not have which has before.
+const changedModules = (before, after) => new Map([...after].filter(([name, module]) => !same(before.get(name), module)))
 
 const number = v => (Number.isFinite(v) ? v : 0)
 const text = (v, most) => String(v ?? '').slice(0, most)

@@ -9,9 +9,9 @@ const flood = 2000 // messages a second from an app that count as an attack
 
 /**
  * Host is one preview. on is called with each message of the frame, and with
- * {type: 'replaced'} when the element was replaced. A message painted is restored if it is about what
- * was shown before a failure, which is still the case. A frame that gives no sign of life for
- * patience ms counts as hung.
+ * {type: 'replaced'} when the element was replaced. A frame that gives no sign of life for
+ * patience ms counts as hung, also one whose process ended. What is painted after that has the
+ * number of the update that failed: a failure counts until a later update is painted.
  */
 export class Host {
   #n = 0
@@ -23,7 +23,7 @@ export class Host {
   #painted = 0
   #strange = 0
   #sent = 0 // when the last update was
-  #behind = false // the element shows less than the newest of everything
+  #posted = null // what the element was sent, of everything
 
   constructor(place, address, on, patience = 3000) {
     Object.assign(this, { place, address, on, patience })
@@ -42,11 +42,12 @@ export class Host {
       for (const [path, content] of change.changed) content === null ? all.files.delete(path) : all.files.set(path, content)
       delete all.changed
     }
+    const isBehind = this.#posted !== this.#all
     this.#all = all
     this.#n++
     this.#sent = performance.now()
     if (!this.#ready) this.#next = all
-    else this.#post(this.#behind ? all : change)
+    else this.#post(isBehind ? all : change, all)
     return this.#n
   }
 
@@ -62,8 +63,8 @@ export class Host {
     return this.#n
   }
 
-  #post(message) {
-    this.#behind = false
+  #post(message, all) {
+    this.#posted = all
     this.frame.contentWindow?.postMessage({ ...message, hub: 'update', n: this.#n }, '*')
   }
 
@@ -75,6 +76,7 @@ export class Host {
     frame.title = 'Preview of the app'
     frame.src = this.address
     this.#ready = false
+    this.#posted = null
     this.#heard = performance.now()
     this.#strange = 0
     if (this.frame) this.frame.replaceWith(frame)
@@ -93,9 +95,9 @@ export class Host {
     if (message.type === 'pong') return
     if (message.type === 'ready') return this.#begin()
     if (message.n !== this.#n && message.type !== 'failed') return // of an older update
-    if (message.type !== 'painted') return this.on(message)
-    this.#painted = performance.now()
-    this.on({ ...message, restored: message.restored || this.#behind })
+    if (message.type === 'generated' && this.#posted !== this.#all) return // of the good view, not of the newest
+    if (message.type === 'painted') this.#painted = performance.now()
+    this.on(message)
   }
 
   #begin() {
@@ -105,10 +107,7 @@ export class Host {
     this.on({ type: 'ready' })
     const next = this.#next
     this.#next = null
-    this.#behind = next !== this.#all
-    if (!next) return
-    this.#post(next)
-    this.#behind = next !== this.#all
+    if (next) this.#post(next, next)
   }
 
   // A page that is not visible gets few turns, and so do its frames.
@@ -123,14 +122,14 @@ export class Host {
     // Until the frame is ready, what still comes was sent by the app before it.
     if (this.#ready && strange > flood * beat / 1000) return this.#replace('the app sends more messages than the page takes')
     if (this.#ready && now - this.#heard > this.patience) return this.#replace('the app stopped responding')
-    if (this.#painted && this.#painted > this.#sent && now - this.#painted > settled && now - this.#heard < beat * 2) this.#good = this.#all
+    if (this.#painted && this.#painted > this.#sent && now - this.#painted > settled && now - this.#heard < beat * 2) this.#good = this.#posted
     if (this.#ready) this.frame.contentWindow?.postMessage({ hub: 'ping', id: 1 }, '*')
   }
 
   // The element is never used again: an endless loop in it cannot be ended from outside.
   #replace(message) {
-    const bad = this.#all
-    const changed = bad.files && this.#good?.files ? [...bad.files].filter(([path, content]) => this.#good.files.get(path) !== content).map(([path]) => path) : []
+    const bad = this.#posted
+    const changed = bad?.files && this.#good?.files ? [...bad.files].filter(([path, content]) => this.#good.files.get(path) !== content).map(([path]) => path) : []
     this.#make()
     this.#painted = 0
     this.on({ type: 'failed', n: this.#n, kind: 'hang', message, file: changed[0] ?? '', line: 0, column: 0, trace: '' })

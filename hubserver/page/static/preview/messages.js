@@ -12,7 +12,7 @@ const readers = {
   ready: () => ({}),
   pong: m => ({ id: count(m.id) }),
   left: m => ({ n: count(m.n), address: text(m.address, 200) }),
-  painted: m => ({ n: count(m.n), times: numbers(m.times), restored: m.restored === true }),
+  painted: m => ({ n: count(m.n), times: numbers(m.times) }),
   failed: m => ({
     n: count(m.n), kind: kinds.includes(m.kind) ? m.kind : 'app', message: text(m.message, 4000) || 'unknown failure',
     file: text(m.file, 1024), line: count(m.line), column: count(m.column), trace: text(m.trace, 4000),

@@ -1,6 +1,9 @@
 // What is shown around a preview. Whatever comes from the frame is shown as text.
 
-const kinds = { generate: "The stack's module failed", build: "The app cannot be built", app: "The app failed", hang: "The app stopped responding" };
+const kinds = { generate: "The stack's module failed", build: "The app cannot be built", app: "The app failed", hang: "The app stopped responding", left: "The preview does not follow links" };
+
+// What is said of these in words that the app chose: they are never the page's own, and lead nowhere.
+const ofApp = ["app", "left"];
 
 // element makes an element; children are elements and texts.
 export function element(name, attributes = {}, ...children) {
@@ -28,9 +31,10 @@ export function failure(box, f) {
   box.hidden = !f;
   if (!f) return box.replaceChildren();
   const file = f.file ? element("code", {}, plain(f.file) + (f.line ? ":" + f.line : "")) : "";
-  const place = f.href ? element("a", { href: f.href }, file) : file;
+  const place = f.href && !ofApp.includes(f.kind) ? element("a", { href: f.href }, file) : file;
   box.replaceChildren(
     element("p", {}, element("strong", {}, kinds[f.kind] ?? "The preview failed"), place ? " in " : "", place),
+    ...(ofApp.includes(f.kind) ? [element("p", { class: "help" }, "The app says:")] : []),
     element("pre", {}, plain(f.message)),
     ...(f.hint ? [element("p", { class: "help" }, plain(f.hint))] : []),
     ...(f.action ? [element("p", { class: "actions" }, f.action)] : []),

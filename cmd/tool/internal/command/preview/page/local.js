@@ -9,11 +9,13 @@ const part = (name) => root.querySelector(`[data-part="${name}"]`);
 const stale = (is) => part("place").classList.toggle("stale", is);
 
 let host = null;
+let failed = 0; // the number of the last update that did
 let shown = { n: 0, stack: {}, files: new Map() }; // of the working tree
 
 function receive(message) {
   switch (message.type) {
     case "failed":
+      failed = message.n;
       stale(true);
       view.failure(part("failure"), message);
       break;
@@ -22,13 +24,14 @@ function receive(message) {
       view.menu(part("previews"), message.previews);
       break;
     case "painted":
-      if (shown.failed || message.restored) break;
+      if (shown.failed) break;
+      root.dataset.state = "painted";
+      if (message.n <= failed) break; // what is shown again after a failure is the last good view
       stale(false);
       view.failure(part("failure"), null);
-      root.dataset.state = "painted";
       break;
     case "left":
-      refuse("app", `The app links to ${message.address}, which the preview does not follow.`);
+      if (message.n > failed) refuse("left", message.address);
   }
 }
 
