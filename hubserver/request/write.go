@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
-	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/store"
 )
@@ -188,10 +188,15 @@ func (c *Call) Author(via string) (store.Author, error) {
 	switch {
 	case utf8.RuneCountInString(by.Message) > maxMessage:
 		return by, InvalidBody("", "message must have at most %d characters", maxMessage)
-	case strings.ContainsFunc(by.Message, tree.Unprintable):
+	case strings.ContainsFunc(by.Message, breaksLine):
 		return by, InvalidBody("", "message must be one line without control characters")
 	case len(by.Push) > maxPush:
 		return by, InvalidBody("", "push must have at most %d bytes", maxPush)
 	}
 	return by, nil
+}
+
+// breaksLine reports whether r ends a line, or has an effect on the text around it.
+func breaksLine(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
