@@ -110,3 +110,18 @@ func TestBrowser_SignsInByLinkAndRestoresARevision(t *testing.T) {
 	hub.wantConfig(`{"title":"First"}`)
 	b.quiet(t)
 }
+
+// Each of two people who have a project open sees the other, and which key they edit.
+func TestEditor_ShowsWhoElseIsThere(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	hub.settings(`{"title": "Pets"}`)
+	const faces = `[...document.querySelectorAll("#present .face")].map(f => f.title).join()`
+	alice, anna := edit(t, hub, "alice"), newBrowser(t)
+	anna.as(t, hub, "anna")
+	do(t, anna, chromedp.Navigate(hub.url+"/@acme/web/history"))
+	await(t, alice, faces+` === "anna has this project open"`)
+	act(t, alice, `field("title").dispatchEvent(new FocusEvent("focusin", {bubbles: true}))`) // a window here has no focus
+	anna.waitFor(t, faces+` === "alice edits title"`)
+}

@@ -15,6 +15,7 @@ import { publish } from "./kept.js";
 import { shown } from "./keys.js";
 import { warn } from "./leave.js";
 import { Toggle, startPane } from "./pane.jsx";
+import { present } from "./presence.js";
 import { Targets } from "./references.js";
 import * as save from "./save.js";
 import { Schema } from "./schema.js";
@@ -151,6 +152,7 @@ async function start() {
   startPane();
   render(<App />, root);
   watch();
+  present(hub.path);
   listen(hub.path, (event, data) => event === "config" && data.revision !== base.peek().revision && save.look());
   addEventListener("keydown", keys);
   warn();

@@ -13,6 +13,7 @@ const streams = new Map(); // by path
 // listen calls hear(name, data) with what happens to the project at path:
 //   "config", {revision, by, via}: somebody saved a config,
 //   "base-files", {tree, by, via}: somebody pushed base files,
+//   "presence", {people: [{user, key}]}: who has the project open, for those with a role on the account,
 //   "open": events arrive from now on, "closed": the hub refuses them for now.
 // It goes on after interruptions, and returns a function that ends it.
 export function listen(path, hear) {
@@ -106,6 +107,10 @@ class Stream {
         if (typeof data?.[member] === "string") this.#tell(name, data);
       });
     }
+    source.addEventListener("presence", (event) => {
+      const data = parsed(event.data);
+      if (Array.isArray(data?.people)) this.#tell("presence", data);
+    });
     source.addEventListener("error", () => {
       if (source.readyState !== EventSource.CLOSED) return; // the browser tries again
       setTimeout(() => this.#connect(signal, Math.min(2 * wait, longest)), wait);

@@ -1,1 +1,1 @@
-import{b as e}from"./chunk-CMIR23ZV.js";import{a as t}from"./chunk-LICGZ2VR.js";import"./chunk-WOT6VMZA.js";var{project:r}=document.getElementById("written").dataset;t(`/v1/projects/${r.slice(1)}`,(o,i)=>o==="config"&&e(i.revision));
+import{b as e,c as o}from"./chunk-YWDIGFHD.js";import{h as t}from"./chunk-I5RP7KZE.js";import"./chunk-WOT6VMZA.js";var{project:s}=document.getElementById("written").dataset,r=`/v1/projects/${s.slice(1)}`;t(r,(i,n)=>i==="config"&&e(n.revision));o(r);

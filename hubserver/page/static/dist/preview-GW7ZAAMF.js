@@ -1,1 +1,0 @@
-import{b as a}from"./chunk-2FS2DJWX.js";import"./chunk-VSY6MG6H.js";import"./chunk-LICGZ2VR.js";import"./chunk-WOT6VMZA.js";export{a as Preview};
