@@ -223,16 +223,15 @@ func (u *Upload) put(ctx context.Context, blobs []tree.Entry, planned bool) (*wi
 	}
 	t := u.files.Snapshot.Tree
 	query := u.client.pushQuery()
-	list := t.Canonical()
 	if len(u.base) > 0 {
 		query.Set("base", u.files.Base.Digest)
-		var err error
-		if list, err = tree.Patch(u.base.Canonical(), list); err != nil {
-			return nil, err
-		}
+	}
+	list, err := tree.Patch(u.base.Canonical(), t.Canonical()) // of no base: the whole list
+	if err != nil {
+		return nil, err
 	}
 	stored, storedBytes := len(t)-len(blobs), t.Bytes()-tree.Tree(blobs).Bytes()
-	req, err := req.query(query).upload(ctx, &upload{
+	req, err = req.query(query).upload(ctx, &upload{
 		list: compress(list), blobs: blobs, open: u.files.Open,
 		onProgress: func(files int, bytes int64) { u.progress(stored+files, storedBytes+bytes) },
 	})

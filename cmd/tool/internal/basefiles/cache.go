@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -133,6 +132,9 @@ func (c *cache) treeDigest() string {
 	return c.tree
 }
 
+// maxStamps is how many bytes a record has besides the path, at most.
+const maxStamps = tree.DigestSize + len("  0644    \n") + 4*len("-9223372036854775808")
+
 // appendRecord appends the record of f without its digest.
 func appendRecord(b []byte, f *File) []byte {
 	b = append(append(append(b, f.Path...), '\t'), f.Mode...)
@@ -150,7 +152,12 @@ func (h *hashing) remember(digest string) {
 		return
 	}
 	settled := h.started.Add(-settling).UnixNano()
-	b := []byte(noDigest + "\n") // replaced below if the digest is known
+	size := 0
+	for _, e := range h.entries {
+		size += len(e.Path) + maxStamps
+	}
+	b := make([]byte, 0, len(cacheFormat)+len(sumLine(0))+len(noDigest)+1+size)
+	b = append(b, cacheFormat+sumLine(0)+noDigest+"\n"...) // sum and digest are replaced below
 	for i, e := range h.entries {
 		f := h.selection.Files[i]
 		if e.SHA256 == "" || f.ModTime >= settled {
@@ -159,7 +166,8 @@ func (h *hashing) remember(digest string) {
 		}
 		b = appendRecord(append(append(b, e.SHA256...), ' '), f)
 	}
-	copy(b, digest)
-	sum := sumLine(crc32.Checksum(b, castagnoli()))
-	_ = atomicfile.WriteCache(file, slices.Concat([]byte(cacheFormat+sum), b))
+	text := b[len(cacheFormat)+len(sumLine(0)):]
+	copy(text, digest)
+	copy(b[len(cacheFormat):], sumLine(crc32.Checksum(text, castagnoli())))
+	_ = atomicfile.WriteCache(file, b)
 }

@@ -97,6 +97,11 @@ func (g *glob) match(s string) bool {
 	case len(g.middle) == 1 && g.middle[0] == token{set: &noSlash, many: true}: // such as *.log
 		return !strings.Contains(s, "/")
 	}
+	for _, t := range g.middle {
+		if !strings.Contains(s, t.text) { // as nearly always
+			return false
+		}
+	}
 	return matchAll(g.middle, s)
 }
 
