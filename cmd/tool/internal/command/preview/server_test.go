@@ -53,7 +53,7 @@ func TestServer_ServesOnlyItsHostsAndSecretPath(t *testing.T) {
 		{page, "/SECRET/changes?after=0", "same-origin", 200},
 		{page, "/SECRET/local.js", "same-origin", 200},
 		{page, "/SECRET/preview/host.js", "", 200},
-		{page, "/SECRET/style.css", "", 200},
+		{page, "/SECRET/dist/style.css", "", 200},
 		{page, "/SECRET/packages.json", "", 200},
 		{page, "/SECRET/changes?after=x", "", 400},
 		{page, "/SECRET/", "cross-site", 403},
