@@ -82,7 +82,6 @@ func (f *Firefox) connect(portFile string) {
 			f.Fatalf("Firefox does not listen: %v", err)
 		}
 	}
-	_ = f.conn.SetDeadline(time.Now().Add(patience))
 	f.reader = bufio.NewReader(f.conn)
 	f.receive() // its greeting
 }
@@ -98,6 +97,7 @@ func (f *Firefox) send(command string, parameters map[string]any) error {
 
 func (f *Firefox) receive() []byte {
 	f.Helper()
+	_ = f.conn.SetDeadline(time.Now().Add(patience)) // of one answer: a test may ask for hundreds
 	digits, err := f.reader.ReadString(':')
 	if err != nil {
 		f.Fatal(err)
