@@ -77,7 +77,8 @@ func (b *browser) waitApp(script, want string) {
 	})
 }
 
-// inApp runs a script in the app that is previewed. The frame may be replaced meanwhile.
+// inApp runs a script in the app that is previewed: its frame is before those that are being made. It may be
+// replaced meanwhile.
 func (b *browser) inApp(script string) (string, error) {
 	targets, err := chromedp.Targets(b.ctx)
 	if err != nil {
@@ -96,8 +97,8 @@ func (b *browser) inApp(script string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(tree.FrameTree.ChildFrames) != 1 {
-		return "", fmt.Errorf("%d frames show an app", len(tree.FrameTree.ChildFrames))
+	if len(tree.FrameTree.ChildFrames) == 0 {
+		return "", fmt.Errorf("no frame shows an app")
 	}
 	world, err := chromedp.Call(ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: tree.FrameTree.ChildFrames[0].Frame.ID})
 	if err != nil {

@@ -62,7 +62,7 @@ func TestLogin_IsApprovedInBrowser(t *testing.T) {
 	w.env = append(w.env, "PATH="+filepath.Join(w.dir, "../bin")+":"+programs()+":"+os.Getenv("PATH"))
 	browser := w.signedIn()
 	term, code := w.waiting()
-	w.post(browser, "/device", url.Values{"code": {code}, "decision": {"approve"}, "scopes": {"write:config"}, "lifetime": {"7"}})
+	w.post(browser, "/device", url.Values{"code": {code}, "decision": {"approve"}, "scopes": {"write:config"}, "lifetime": {"7d"}})
 	term.ends(0)
 	for _, text := range []string{w.origin + "/device?code=" + code, "Logged in to " + w.origin + " as alice", "write:config"} {
 		if !strings.Contains(term.text(), text) {
@@ -88,7 +88,7 @@ func TestLogin_InterruptLeavesNothing(t *testing.T) {
 	}
 	term.press(ctrlC)
 	term.ends(130)
-	resp, err := browser.PostForm(w.origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "lifetime": {"7"}})
+	resp, err := browser.PostForm(w.origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "lifetime": {"7d"}})
 	if err != nil {
 		t.Fatal(err)
 	}

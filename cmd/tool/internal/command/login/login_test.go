@@ -132,7 +132,7 @@ func TestLogin_IsApprovedInABrowser(t *testing.T) {
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	delete(w.Env, "TOOL_API_ORIGIN")
 	browser(t, w, func(client *http.Client, code string) {
-		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "scopes": {"write:config"}, "lifetime": {"30"}})
+		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "scopes": {"write:config"}, "lifetime": {"30d"}})
 	})
 	w.UI.Answers = []string{w.Origin, "browser"}
 	w.Run(login.Command).Done().Prints("Your code: ", "Compare both",
@@ -148,7 +148,7 @@ func TestLogin_RevokesAnApprovedTokenThatCannotBeStored(t *testing.T) {
 	w.Env["TOOL_CONFIG_DIR"] = filepath.Join(w.Dir, "config")
 	approve := func(client *http.Client, code string) {
 		w.Write("config", "a file in place of the directory")
-		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "lifetime": {"30"}})
+		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "lifetime": {"30d"}})
 	}
 	valid := func() int {
 		tokens, err := w.Client().Tokens(t.Context())
