@@ -112,7 +112,7 @@ func TestBrowser_PreviewFollowsSavesPushesAndDrafts(t *testing.T) {
 	hub.settings(`{"title": "Saved"}`)
 	b.waitFor(t, `said.at(-1) === "shows Saved"`)
 	// A draft of the editor, in another tab.
-	do(t, b, chromedp.Evaluate[any](`window.editor = new BroadcastChannel("hub.config @acme/web"); editor.postMessage({revision: "r", dirty: true, config: '{"title":"Draft"}'})`))
+	do(t, b, chromedp.Evaluate[any](`window.editor = new BroadcastChannel("hub.config @acme/web alice"); editor.postMessage({revision: "r", dirty: true, config: '{"title":"Draft"}'})`))
 	b.waitFor(t, `said.at(-1) === "shows Draft"`)
 	b.waitFor(t, `document.querySelector('[data-part="changes"] summary').textContent === "This edit changes 1 of 3 generated files"`)
 	if facts := text("facts"); !strings.Contains(facts, "draft") {
