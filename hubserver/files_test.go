@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var rowLinks = regexp.MustCompile(`<th scope="row"><a class="(?:directory|file)" href="([^"]*)">([^<]*)</a>`)
+var rowLinks = regexp.MustCompile(`<th scope="row"><a class="(?:directory|file)" dir="auto" href="([^"]*)">([^<]*)</a>`)
 
 // rowsOf returns the names and addresses of the rows on a Files tab.
 func rowsOf(text string) (names, addresses []string) {

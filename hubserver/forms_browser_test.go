@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
@@ -21,7 +22,8 @@ func reach(t *testing.T, b *browser, expression string) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("%s is not true in\n%s", expression, do(t, b, chromedp.Evaluate[string](`location + " " + document.body.innerText`)))
+	shown := do(t, b, chromedp.Evaluate[string](`location + " " + document.body.innerText`))
+	t.Fatalf("%s is not true in\n%s", expression, shown)
 }
 
 // focusedAt is where the focus is, by id or by class.
@@ -94,7 +96,7 @@ func TestForms_ATokenIsShownOnce(t *testing.T) {
 	hub := one(t, nil)
 	b := signedIn(t, hub, "alice")
 	do(t, b, chromedp.Navigate(hub.url+"/tokens"))
-	const name = "👩‍💻 מחשב" // a joined emoji, and text from right to left
+	const name = "👩‍💻 מחשב"                                                                // a joined emoji, and text from right to left
 	do(t, b, chromedp.Evaluate[any](`document.getElementById("name").value = "`+name+`"`)) // keys send no joiner
 	do(t, b, chromedp.Click("form[data-shows=created] .primary"))
 	reach(t, b, `document.activeElement.id === "created"`)
@@ -153,11 +155,14 @@ func TestForms_ManageMembersAndBots(t *testing.T) {
 		form.elements.role.value = "writer"
 		form.elements.role.dispatchEvent(new Event("input", {bubbles: true}))
 		form.requestSubmit()`))
-	reach(t, b, `document.querySelector("`+role+`")?.elements.role.value === "writer" && !document.querySelector("[role=alert]:not([hidden])")`)
-	do(t, b, chromedp.Evaluate[any](`document.querySelector("[data-action='/v1/members/acme/alice'][data-method=DELETE]").requestSubmit()`))
-	reach(t, b, `document.readyState === "complete" && !document.querySelector("[data-action='/v1/members/acme/alice']")`)
-	do(t, b, chromedp.Evaluate[any](`document.querySelector("[data-action^='/v1/bots/acme/ci/tokens/']").requestSubmit()`))
-	reach(t, b, `document.readyState === "complete" && !document.querySelector("[data-action^='/v1/bots/']")`)
+	reach(t, b, `document.querySelector("`+role+`").elements.role.value === "writer" &&
+		!document.querySelector("[role=alert]:not([hidden])")`)
+	for _, gone := range []string{
+		`[data-action='/v1/members/acme/alice'][data-method=DELETE]`, `[data-action^='/v1/bots/acme/ci/tokens/']`,
+	} {
+		do(t, b, chromedp.Evaluate[any](`document.querySelector("`+gone+`").requestSubmit()`))
+		reach(t, b, `document.readyState === "complete" && !document.querySelector("`+gone+`")`)
+	}
 	do(t, b, chromedp.Click("form[data-shows=invited] .button"))
 	reach(t, b, `document.activeElement.id === "invited"`)
 	if link := do(t, b, chromedp.Text("#invited code")); !strings.HasPrefix(link, publicURL+"/link?code=") {
@@ -195,4 +200,28 @@ func TestPalette_GoesToProjectsAndKeys(t *testing.T) {
 	reach(t, b, `document.querySelector(".palette [aria-selected]")?.textContent === "@acme/portalproject"`)
 	b.press(t, "\r")
 	reach(t, b, `location.pathname === "/@acme/portal"`)
+}
+
+// Bars stay at the edges of the window while the editor scrolls: what the Tab key reaches must not be below them.
+func TestPages_NothingThatTheTabKeyReachesIsCovered(t *testing.T) {
+	t.Parallel()
+	hub := gallery(t)
+	b := signedIn(t, hub, "alice")
+	const covered = `(e => {
+		const box = e.getBoundingClientRect()
+		const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+		return e === document.body || e.contains(at) || at?.contains(e) ? "" : e.outerHTML.slice(0, 120) + " is below " + at?.outerHTML.slice(0, 120)
+	})(document.activeElement)`
+	for _, path := range []string{"/@acme/web", "/@acme/web/settings", "/@acme"} {
+		do(t, b, chromedp.Steps(chromedp.EmulateViewport(1280, 500), chromedp.Navigate(hub.url+path)))
+		if path == "/@acme/web" {
+			await(t, b, `editor.dataset.ready === "true"`)
+		}
+		for range 40 {
+			b.press(t, kb.Tab)
+			if found := do(t, b, chromedp.Evaluate[string](covered)); found != "" {
+				t.Errorf("%s: %s", path, found)
+			}
+		}
+	}
 }

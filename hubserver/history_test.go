@@ -74,7 +74,8 @@ func TestRestoreConfig_WritesAFormerConfig(t *testing.T) {
 		const path = config + "/restore"
 		body := wire.RestoreConfig{Revision: first}
 		alice := hub.session("alice")
-		for _, who := range []*caller{hub.with(""), hub.session("rita"), hub.session("sam"), hub.session("alice", wire.ScopeUseLimit)} {
+		weak := hub.session("alice", wire.ScopeUseLimit)
+		for _, who := range []*caller{hub.with(""), hub.session("rita"), hub.session("sam"), weak} {
 			if status := who.post(path, body, header{"If-Match": second}).status; status != 401 && status != 403 {
 				t.Errorf("status %d", status)
 			}
@@ -89,7 +90,8 @@ func TestRestoreConfig_WritesAFormerConfig(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		written := decoded[wire.ConfigWritten](alice.post(path, body, header{"If-Match": third}).want(200))
-		if written.Revision != first || string(written.Config) != `{"a":1.00}` || string(written.Replaced.Config) != `{"a":3}` {
+		is, was := string(written.Config), string(written.Replaced.Config)
+		if written.Revision != first || is != `{"a":1.00}` || was != `{"a":3}` {
 			t.Errorf("%+v", written)
 		}
 		c := decoded[wire.Config](hub.as("alice").get(config))
@@ -124,7 +126,8 @@ func TestHistoryPage_OfPublicProjectIsForItsReaders(t *testing.T) {
 			hub.as("alice").put("/v1/projects/acme/open/client-config", `{"settings": `+settings+`}`).want(200)
 		}
 		put(`{"key": "hunter2"}`)
-		n := strconv.FormatInt(decoded[wire.ConfigHistory](hub.as("rita").get("/v1/projects/acme/open/config/history").want(200)).Entries[0].Number, 10)
+		history := hub.as("rita").get("/v1/projects/acme/open/config/history").want(200)
+		n := strconv.FormatInt(decoded[wire.ConfigHistory](history).Entries[0].Number, 10)
 		put(`{"key": "gone"}`)
 		for _, who := range []*caller{hub.with(""), hub.session("sam")} {
 			for _, path := range []string{"/@acme/open/history", "/@acme/open/history?to=" + n, "/@acme/open/history?of=files"} {

@@ -133,7 +133,7 @@ var rows = map[string]row{
 	"GET /@{account}/{slug}/history":      {page: true, role: wire.Reader, request: pageOf("/history"), there: ok(200), absent: ok(404)},
 	"GET /@{account}/{slug}/settings":     {page: true, role: wire.Reader, request: pageOf("/settings"), there: ok(200), absent: ok(404)},
 	"GET /schema/{name}":                  {open: true, request: plainly("/schema/client.json"), there: ok(200), absent: ok(200)},
-	"GET /static/{file}":                  {open: true, request: plainly("/static/style.css"), there: ok(200), absent: ok(200)},
+	"GET /static/{file}":                  {open: true, request: plainly("/static/dist/style.css"), there: ok(200), absent: ok(200)},
 
 	"GET /v1/projects/{account}/{slug}/preview/base-files/history":  {role: wire.Reader, request: project("/preview/base-files/history", nil), there: ok(200), absent: gone},
 	"POST /v1/projects/{account}/{slug}/preview/base-files/restore": {role: wire.Writer, scope: wire.ScopeWriteConfig, request: project("/preview/base-files/restore", `{"tree": "`+strings.Repeat("0", 64)+`"}`), there: outcome{428, wire.CodePreconditionRequired}, absent: gone},

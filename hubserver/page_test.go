@@ -249,3 +249,27 @@ func TestPage_IsCompressedForThoseWhoAcceptIt(t *testing.T) {
 		t.Errorf("the response to a form is compressed: %v", a.header)
 	}
 }
+
+func TestAccountPage_ShowsMembersAndBotsToThoseWithARole(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.catalog()
+		hub.publicProject("open")
+		hub.as("anna").put("/v1/bots/acme/ci", nil).want(201)
+		hub.as("anna").post("/v1/bots/acme/ci/tokens", `{"name": "deploy"}`).want(201)
+		const members, manages, bot, token = ">rita</a>", `data-action="/v1/`, "@acme/ci", "deploy"
+		for user, want := range map[string][]bool{
+			"anna": {true, true, true, true}, "rita": {true, false, true, false}, "sam": {false, false, false, false},
+		} {
+			text := string(hub.session(user).get("/@acme").want(200).body)
+			for i, part := range []string{members, manages, bot, token} {
+				if strings.Contains(text, part) != want[i] {
+					t.Errorf("%s sees %q: not %v\n%s", user, part, want[i], text)
+				}
+			}
+		}
+		// An account of a user has no members.
+		if text := string(hub.session("sam").get("/@sam").want(200).body); strings.Contains(text, "Members") {
+			t.Error(text)
+		}
+	})
+}

@@ -321,3 +321,20 @@ func TestEditProject_RefusesOtherBodies(t *testing.T) {
 		alice.patch(web, `{"stackVersion": "`+strings.Repeat("1", 65<<10)+`"}`).problem(413, wire.CodeTooLarge)
 	})
 }
+
+func TestListProjects_Searches(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.as("alice").post("/v1/projects", newProject("portal")).want(201)
+		for q, want := range map[string]string{"": "portal web", "PORT": "portal", "acme/w": "web", "none": "", "%25": ""} {
+			var slugs []string
+			for _, p := range decoded[wire.Projects](hub.as("alice").get("/v1/projects?q=" + q).want(200)).Projects {
+				slugs = append(slugs, p.Project.Slug())
+			}
+			if got := strings.Join(slugs, " "); got != want {
+				t.Errorf("%q finds %q, want %q", q, got, want)
+			}
+		}
+		hub.as("alice").get("/v1/projects?q="+strings.Repeat("x", 130)).problem(422, wire.CodeInvalidBody)
+	})
+}

@@ -99,7 +99,7 @@ func TestRequest_WrongMethodListsAllowed(t *testing.T) {
 	for path, allowed := range map[string]string{
 		"/v1/whoami": "GET, HEAD", "/v1/projects": "GET, HEAD, POST", web: "DELETE, GET, HEAD, PATCH", config: "GET, HEAD, PATCH", clientCfg: "POST, PUT", baseFiles: "GET, HEAD, PUT", baseFiles + "/archive": "GET, HEAD",
 		"/v1/apis/upload": "POST", "/v1/apis/acme/pets": "DELETE, GET, HEAD", site: "GET, HEAD", site + "/versions/1.0.0": "GET, HEAD, PUT", "/v1/rate-limit": "GET, HEAD, POST",
-		"/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/v1/openapi.json": "GET, HEAD", "/@acme/web": "GET, HEAD", "/static/style.css": "GET, HEAD", "/schema/client.json": "GET, HEAD",
+		"/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/v1/openapi.json": "GET, HEAD", "/@acme/web": "GET, HEAD", "/static/dist/style.css": "GET, HEAD", "/schema/client.json": "GET, HEAD",
 	} {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
 			if strings.Contains(allowed, method) {
@@ -120,7 +120,7 @@ func TestRequest_HeadIsGetWithoutBody(t *testing.T) {
 		hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
 		for _, path := range []string{
 			"/v1/whoami", "/v1/projects", web, config, baseFiles, baseFiles + "/archive", "/v1/apis/acme/pets", "/v1/apis/acme/pets/document", site, site + "/versions/1.0.0", site + "/versions/1.0.0/bundle",
-			"/healthz", "/readyz", "/v1/openapi.json", "/@acme/web", "/static/style.css", "/schema/hub.json", "/v1/projects/acme/none", "/nothing",
+			"/healthz", "/readyz", "/v1/openapi.json", "/@acme/web", "/static/dist/style.css", "/schema/hub.json", "/v1/projects/acme/none", "/nothing",
 		} {
 			get, head := hub.as("rita").get(path), hub.as("rita").do("HEAD", path, nil)
 			if head.status != get.status || len(head.body) != 0 || head.etag() != get.etag() || head.header.Get("Content-Type") != get.header.Get("Content-Type") {
@@ -245,7 +245,7 @@ func TestResponse_IsolatesItsOrigin(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	for path, status := range map[string]int{
-		"/": 200, "/@acme/web": 404, "/static/style.css": 200, config: 401, "/nothing": 404, "/v1/openapi.json": 200,
+		"/": 200, "/@acme/web": 404, "/static/dist/style.css": 200, config: 401, "/nothing": 404, "/v1/openapi.json": 200,
 	} {
 		a := hub.with("").get(path).want(status)
 		for name, want := range map[string]string{

@@ -107,7 +107,8 @@ func writes(t testing.TB, former, etag, target string) map[string]slow {
 
 // withoutSample are writing routes without a request here: a caller takes from a budget
 // and makes links and tokens with no role on acme, checks and a plan only read, and a restoration has
-// no body, as the deletion in TestWrites_WaitForARevocation. Those that need an admin are left out, too: the callers here are writers.
+// no body, as the deletion in TestWrites_WaitForARevocation. Those that need an admin are left out, too:
+// the callers here are writers.
 var withoutSample = map[wire.Op]bool{
 	wire.OpTakeRateLimit: true, wire.OpCreateLink: true, wire.OpCreateToken: true,
 	wire.OpRestoreProject: true, wire.OpCheckConfig: true, wire.OpCheckSettings: true, wire.OpPlanBaseFiles: true,

@@ -47,7 +47,8 @@ func TestSettingsPage_HidesVersionsOfUnreadableStack(t *testing.T) {
 		const mine = "/v1/projects/alice/mine"
 		alice.patch(mine, `{"stackVersion": "1.0.0"}`).problem(403, wire.CodeNotPermitted)
 		// What the form sends without a change of the version.
-		alice.patch(mine, `{"visibility": "public", "stackVersion": "latest", "api": {"account": "acme", "slug": "pets"}}`).want(200)
+		alice.patch(mine, `{"visibility": "public", "stackVersion": "latest",
+			"api": {"account": "acme", "slug": "pets"}}`).want(200)
 	})
 }
 
@@ -69,7 +70,8 @@ func TestSettingsPage_SaysWhetherADeletedProjectCanBeRestored(t *testing.T) {
 			}
 		}
 		text = string(alice.get("/@acme/pr-7/settings").want(200).body)
-		if !strings.Contains(text, "cannot be restored") || strings.Contains(text, "it can be restored") || strings.Contains(text, "project restore") {
+		if !strings.Contains(text, "cannot be restored") || strings.Contains(text, "it can be restored") ||
+			strings.Contains(text, "project restore") {
 			t.Errorf("the tab of a project that expires: %s", text)
 		}
 	})

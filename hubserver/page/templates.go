@@ -80,8 +80,6 @@ var icons = map[string]string{
 	"api":      "M7 9a3 3 0 0 0 4 0l2-2a3 3 0 0 0-4-4L8 4M9 7a3 3 0 0 0-4 0L3 9a3 3 0 0 0 4 4l1-1",
 	"chevron":  "M6 4l4 4-4 4",
 	"clock":    "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 5v3l2 2",
-	"file":     "M9 2H4v12h8V5L9 2ZM9 2v3h3",
-	"folder":   "M2 4h4l1.5 2H14v7H2Z",
 	"hub":      "M8 1.5 13.5 4.7v6.6L8 14.5 2.5 11.3V4.7ZM8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4Z",
 	"private":  "M4 7.5h8v6H4ZM5.5 7.5V5a2.5 2.5 0 0 1 5 0v2.5",
 	"public":   "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM2 8h12M8 2c2 2 2 10 0 12M8 2c-2 2-2 10 0 12",
@@ -92,7 +90,8 @@ var icons = map[string]string{
 
 // icon returns a small picture, which says nothing that the text next to it does not say.
 func icon(name string) template.HTML {
-	return template.HTML(`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="` + icons[name] + `"/></svg>`) //nolint:gosec // constants
+	picture := `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="` + icons[name] + `"/></svg>`
+	return template.HTML(picture) //nolint:gosec // of constants
 }
 
 // hues is how many colours of faces the style sheet has.

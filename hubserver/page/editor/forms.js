@@ -24,18 +24,18 @@ function split(ref) {
   return { account, slug }
 }
 
-// request returns the answer of the hub, or throws its problem.
-async function request({ method, action, ifMatch }, body) {
-  const headers = { Accept: 'application/json', 'Content-Type': 'application/json', ...(ifMatch && { 'If-Match': `"${ifMatch}"` }) }
-  let response
+// request returns the answer of the hub, or its problem.
+async function request({ method, action, ifMatch }, fields) {
+  const headers = { Accept: 'application/json', 'Content-Type': 'application/json' }
+  if (ifMatch) headers['If-Match'] = `"${ifMatch}"`
+  const body = method === 'DELETE' ? undefined : JSON.stringify(fields)
   try {
-    response = await fetch(action, { method, headers, body: method === 'DELETE' ? undefined : JSON.stringify(body), redirect: 'error' })
+    const response = await fetch(action, { method, headers, body, redirect: 'error' })
+    const answer = await response.json()
+    return response.ok ? { answer } : { problem: answer }
   } catch {
-    throw { detail: 'the hub could not be reached' }
+    return { problem: { detail: 'the hub could not be reached' } }
   }
-  const answer = await response.json().catch(() => ({}))
-  if (!response.ok) throw { status: response.status, detail: response.statusText, ...answer }
-  return answer
 }
 
 const sentence = text => `${text[0].toUpperCase()}${text.slice(1)}. `
@@ -44,9 +44,10 @@ const sentence = text => `${text[0].toUpperCase()}${text.slice(1)}. `
 function refuse(form, { status, code, detail, hint, errors = [] }) {
   const message = form.querySelector('[role=alert]')
   const wrong = errors.map(({ pointer }) => form.elements[pointer?.split('/')[1]]).filter(field => field?.setAttribute)
-  const said = errors.length && wrong.length ? errors.map(error => error.detail) : [detail]
-  message.replaceChildren(...[...said, ...(hint ? [hint] : [])].map(sentence))
-  if (code === 'not_signed_in') message.append(link('Sign in', `/sign-in?to=${encodeURIComponent(location.pathname)}`, '_blank'))
+  const said = wrong.length ? errors.map(error => error.detail) : [detail]
+  if (hint) said.push(hint)
+  message.replaceChildren(...said.map(sentence))
+  if (code === 'not_signed_in') message.append(link('Sign in', '/sign-in?to=/tokens', '_blank'))
   if (status === 412) message.append(link('Load the page again', location.href))
   message.hidden = false
   message.id ||= `refusal-${[...document.forms].indexOf(form)}`
@@ -57,7 +58,9 @@ function refuse(form, { status, code, detail, hint, errors = [] }) {
   ;(wrong[0] ?? message).focus()
 }
 
-const link = (text, href, target = '') => Object.assign(document.createElement('a'), { textContent: text, href, target })
+function link(text, href, target = '') {
+  return Object.assign(document.createElement('a'), { textContent: text, href, target })
+}
 
 // show puts what a form led to in its place.
 function show(form, answer) {
@@ -71,15 +74,11 @@ function show(form, answer) {
 async function send(form) {
   form.querySelector('[role=alert]').hidden = true
   for (const field of form.elements) field.removeAttribute('aria-invalid')
-  try {
-    const answer = await request(form.dataset, fields(form))
-    if (form.dataset.shows) show(form, answer)
-    else if (form.dataset.done) location.assign(form.dataset.done)
-    else location.reload()
-  } catch (problem) {
-    if (problem instanceof Error) throw problem
-    refuse(form, problem)
-  }
+  const { answer, problem } = await request(form.dataset, fields(form))
+  if (problem) refuse(form, problem)
+  else if (form.dataset.shows) show(form, answer)
+  else if (form.dataset.done) location.assign(form.dataset.done)
+  else location.reload()
 }
 
 for (const form of document.querySelectorAll('form[data-action]')) {

@@ -71,7 +71,8 @@ export function clash(key, keys) {
 }
 
 // shown returns text with what cannot be seen, or would turn the text around it, written
-// as escapes: two keys that differ never look the same.
+// as escapes: two keys that differ never look the same. What joins two pictures of an emoji is seen.
 export const shown = (text) => text.replace(invisible, (c) => `\\u{${c.codePointAt(0).toString(16).padStart(4, "0")}}`);
 
-const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+const joined = String.raw`(?<=\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f]?)\u200d(?=\p{Extended_Pictographic})`;
+const invisible = new RegExp(String.raw`(?!${joined})[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}`, "gu");

@@ -16,7 +16,8 @@ export function open() {
 
 function make() {
   dialog = element('dialog', { className: 'palette', ariaLabel: 'Go to a project or key' })
-  input = element('input', { type: 'search', placeholder: 'Go to a project or key', dir: 'auto', autocomplete: 'off', role: 'combobox', ariaExpanded: 'true', ariaLabel: 'Go to a project or key' })
+  input = element('input', { type: 'search', placeholder: 'Go to a project or key', dir: 'auto', autocomplete: 'off' })
+  Object.assign(input, { role: 'combobox', ariaExpanded: 'true', ariaLabel: input.placeholder })
   list = element('ul', { id: 'found', role: 'listbox', ariaLabel: 'Found' })
   input.setAttribute('aria-controls', list.id)
   dialog.append(input, list)

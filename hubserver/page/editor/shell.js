@@ -4,7 +4,8 @@
 import './forms.js'
 
 for (const block of document.querySelectorAll('.command')) {
-  const button = Object.assign(document.createElement('button'), { type: 'button', className: 'button copy', textContent: 'Copy' })
+  const button = Object.assign(document.createElement('button'), { type: 'button', className: 'button copy' })
+  button.textContent = 'Copy'
   const code = block.querySelector('code')
   button.addEventListener('click', async () => {
     try {
