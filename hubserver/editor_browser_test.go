@@ -352,7 +352,6 @@ func TestEditor_TenThousandKeys(t *testing.T) {
 	hub.settings(`{"large": {` + settings.String()[1:] + `}}`)
 	b := edit(t, hub, "alice")
 	// The target: a search takes less than 50 ms; the figures are in the log.
-	await(t, b, `keys().length === 10000`)
 	figures := do(t, b, chromedp.Evaluate[string](`(async () => {
 		const times = {ready: Math.round(performance.getEntriesByName("editor ready")[0].startTime)};
 		const painted = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
@@ -413,7 +412,7 @@ func TestEditor_ShowsPayloadsAsText(t *testing.T) {
 	}
 	hub.settings(string(text))
 	b := edit(t, hub, "alice")
-	await(t, b, `keys().length > %d`, len(payloads()))
+	await(t, b, `(scrollTo(0, document.body.scrollHeight), !editor.querySelector(".more")) && keys().length > %d`, len(payloads()))
 	act(t, b, `keys().slice(0, 300).forEach(r => { const f = r.querySelector("textarea, input"); if (f) change(f, f.value + "<img src=x onerror=alert(1)>") })`)
 	act(t, b, `editor.querySelectorAll(".items summary")[3].click()`)
 	save(t, b)

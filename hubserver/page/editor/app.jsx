@@ -30,7 +30,7 @@ const count = (n) => `${n.toLocaleString("en")} ${n === 1 ? "key" : "keys"}`;
 
 // reveal moves the focus to a key, whatever is shown.
 function reveal(key) {
-  showAll();
+  showAll(key);
   setTimeout(() => {
     document.querySelector(`#editor [data-key="${CSS.escape(key)}"]`)?.scrollIntoView({ block: "center" });
     focusKey(key);

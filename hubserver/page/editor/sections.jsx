@@ -1,7 +1,7 @@
 // sections.jsx divides the keys into sections, finds those that a filter asks for, and shows both.
 
 import { computed, effect, signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { about, base, edits, field, keys, problems, schema, targets, unset } from "./draft.js";
 import { present } from "./findings.js";
 import { Field, Row } from "./field.jsx";
@@ -75,32 +75,34 @@ const shownSections = computed(() => {
   return sections.value.map(part).filter((s) => s.keys.length > 0);
 });
 
-// limit is how many rows are in the document. The first ones are there at once; the others follow while
-// the browser has nothing else to do.
-const first = 150;
-const limit = signal(first);
-const rowCount = computed(() => shownSections.value.reduce((n, s) => n + (s.kind === "rows" ? s.keys.length : 0), 0));
-
-const idle = window.requestIdleCallback ?? ((f) => setTimeout(f, 50));
+// limit is how many rows are in the document: more follow as they are scrolled or tabbed to.
+const step = 60;
+const limit = signal(step);
+const rows = computed(() => shownSections.value.filter((s) => s.kind === "rows").flatMap((s) => s.keys));
 
 effect(() => {
   query.value;
   changedOnly.value;
-  limit.value = first;
+  limit.value = step;
 });
 
-effect(() => {
-  if (limit.value >= rowCount.value) return undefined;
-  const next = limit.value + 1000;
-  const waiting = idle(() => { limit.value = Math.max(limit.peek(), next); }, { timeout: 200 });
-  return () => window.cancelIdleCallback?.(waiting);
-});
-
-// showAll puts every row into the document.
-export function showAll() {
+// showAll ends the filter, and has the row of a key in the document.
+export function showAll(key) {
   query.value = "";
   changedOnly.value = false;
-  limit.value = Infinity;
+  limit.value = Math.max(limit.peek(), rows.peek().indexOf(key) + step);
+}
+
+// More is below the rows, and has more of them follow once it is near the window.
+function More() {
+  const end = useRef(null);
+  useEffect(() => {
+    const near = ([{ isIntersecting }]) => isIntersecting && (limit.value += step);
+    const observer = new IntersectionObserver(near, { rootMargin: "1500px" });
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [limit.value]);
+  return <div ref={end} class="more" />;
 }
 
 // marks are the sections that have changes, and findings.
@@ -211,6 +213,7 @@ function OtherKeys({ sections: others, alone }) {
           </ul>
         );
       })}
+      {rows.value.length > limit.value && <More />}
     </section>
   );
 }
