@@ -125,3 +125,30 @@ func TestEditor_ShowsWhoElseIsThere(t *testing.T) {
 	act(t, alice, `field("title").dispatchEvent(new FocusEvent("focusin", {bubbles: true}))`) // a window here has no focus
 	anna.waitFor(t, faces+` === "alice edits title"`)
 }
+
+// A draft is shared by a link; who opens it takes the changes up, and saves them as their own.
+func TestEditor_SharesADraft(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	hub.settings(`{"title": "Pets", "old": 1.50}`)
+	alice := edit(t, hub, "alice")
+	act(t, alice, `type("title", "Animals"); touch("old")`)
+	act(t, alice, `press("Remove", row("old"))`)
+	act(t, alice, `press("Share")`)
+	await(t, alice, `notes().some(n => n.includes("can open it for 7 days"))`)
+	link := run[string](t, alice, `return notes().join(" ").match(/\/@acme\/web#draft=[^\s"]+/)[0]`)
+
+	anna := newBrowser(t)
+	anna.as(t, hub, "anna")
+	anna.visit(t, hub.url+link)
+	await(t, anna, `notes().some(n => n.startsWith("alice shared changes to 2 keys with you."))`)
+	act(t, anna, `press("Apply them here")`)
+	await(t, anna, `state("title") === "changed" && state("old") === "removed"`)
+	act(t, anna, `press("Review")`)
+	act(t, anna, `press("Save", dialog())`)
+	await(t, anna, `notes().some(n => n.startsWith("Saved"))`)
+	if saved := hub.wantConfig(`{"title":"Animals"}`); saved.UpdatedBy != "anna" {
+		t.Errorf("it was saved by %s", saved.UpdatedBy)
+	}
+}

@@ -20,6 +20,7 @@ import { Targets } from "./references.js";
 import * as save from "./save.js";
 import { Schema } from "./schema.js";
 import { Navigation, Sections, changedOnly, found, listed, query, showAll, total } from "./sections.jsx";
+import { takeUp } from "./share.js";
 import { listen } from "./stream.js";
 import { say, unsay } from "./toasts.js";
 import { Icon } from "./widgets.jsx";
@@ -159,6 +160,7 @@ async function start() {
   root.dataset.ready = "true";
   performance.mark("editor ready");
   follow(page.project, goTo);
+  takeUp();
   targets.value = whole((known) => new Targets(known), await hub.targets());
 }
 

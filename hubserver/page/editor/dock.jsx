@@ -8,6 +8,7 @@ import { present } from "./findings.js";
 import { page, who } from "./hub.js";
 import { decide, discard, phase } from "./save.js";
 import { changedOnly } from "./sections.jsx";
+import { share } from "./share.js";
 import { toasts, unsay } from "./toasts.js";
 import { Icon, IconButton } from "./widgets.jsx";
 
@@ -40,10 +41,11 @@ function Toast({ kind, look, text, actions = {}, link }) {
 
 const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
-// Held asks what to do with a draft that was made on another revision.
+// Held asks what to do with a draft that was made on another revision, or by somebody else.
 function Held({ draft }) {
-  const what = `This tab has unsaved changes to ${plural(draft.edits.size, "key")}`;
-  const text = `${what}, made before ${who(base.value)} saved a newer config.`;
+  const keys = plural(draft.edits.size, "key");
+  const own = `This tab has unsaved changes to ${keys}, made before ${who(base.value)} saved a newer config.`;
+  const text = draft.by ? `${who(draft)} shared changes to ${keys} with you.` : own;
   const actions = { "Apply them here": () => decide(true), "Discard them": () => decide(false) };
   return <Toast kind="held" look="warning" text={text} actions={actions} />;
 }
@@ -64,6 +66,7 @@ function Bar({ onReview }) {
       <span class="what">{keys.slice(0, 5).map(nameOf).join(", ")}</span>
       <span role="status">{wrong > 0 && <span class="badge bad"><Icon name="warn" />{wrong} to mend</span>}</span>
       <button type="button" class="button quiet" disabled={saving} onClick={discard}>Discard</button>
+      <button type="button" class="button quiet" disabled={saving} onClick={share}>Share</button>
       <button type="button" class="button primary" disabled={saving} aria-keyshortcuts="Control+S Meta+S"
         onClick={onReview}>
         {saving ? "Saving…" : <>Review <kbd aria-hidden="true">{shortcut}</kbd></>}

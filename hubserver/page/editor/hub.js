@@ -23,9 +23,9 @@ const patience = 30_000;
 const encoded = (ref) => ref.replace(/^@/, "").split("/").map(encodeURIComponent).join("/");
 export const path = `/v1/projects/${encoded(page.project)}`;
 
-// config returns {revision, values, by, via}: values is a Map of canonical texts.
-export async function config() {
-  const answer = parse(await request("GET", `${path}/config`));
+// config returns {revision, values, by, via}, the newest or a former one: values is a Map of canonical texts.
+export async function config(former) {
+  const answer = parse(await request("GET", `${path}/config${former ? `?revision=${former}` : ""}`));
   const { revision = "", updatedBy: by = "", updatedVia: via = "" } = answer;
   return { revision, values: readObject(answer.config), by, via };
 }
@@ -42,6 +42,12 @@ async function send(at, body, revision, signal) {
   const { findings = [], ...answer } = JSON.parse(await request("PATCH", at, { body, revision, signal }));
   return { revision: answer.revision, findings };
 }
+
+// shareDraft stores changes, {base, set, remove}, for others, and returns the id under which they are read.
+export const shareDraft = async (body) => JSON.parse(await request("POST", `${path}/drafts`, { body })).id;
+
+// sharedDraft returns changes that were shared, with createdBy.
+export const sharedDraft = async (id) => parse(await request("GET", `${path}/drafts/${encodeURIComponent(id)}`));
 
 // targets returns what enrichments can refer to in the API; null if the viewer may not read it.
 export async function targets() {
@@ -67,7 +73,8 @@ async function optional(at) {
 
 async function request(method, at, { body, revision, signal } = {}) {
   const headers = { Accept: "application/json" };
-  if (body) Object.assign(headers, { "Content-Type": "application/json", "If-Match": `"${revision}"` });
+  if (body) headers["Content-Type"] = "application/json";
+  if (revision) headers["If-Match"] = `"${revision}"`;
   const given = AbortSignal.timeout(patience);
   let response;
   let text;

@@ -3,8 +3,8 @@
 //   reviewing {changes, undo}: an undo has the edits that it consists of
 //   saving
 //   conflict {newer, conflicts, done}: done(choices) goes on; without choices nothing changes
-//   held {draft}: the tab's draft was made on another revision, and nothing is edited before somebody
-//     says what to do with it
+//   held {draft}: the tab's draft was made on another revision, or by the person draft.by, and nothing is
+//     edited before somebody says what to do with it
 
 import { signal } from "@preact/signals";
 import { counts, difference } from "./difference.js";
@@ -42,18 +42,24 @@ export function restore() {
   const draft = page.readOnly ? null : load(page.project);
   if (!draft || draft.edits.size === 0) return;
   if (draft.revision !== base.peek().revision) {
-    phase.value = { name: "held", draft };
+    hold(draft);
     return;
   }
   rebase(base.peek(), draft.edits);
   say("restored", "info", `Restored your unsaved changes to ${plural(draft.edits.size, "key")}.`);
 }
 
+// hold asks what to do with a draft.
+export function hold(draft) {
+  phase.value = { name: "held", draft };
+}
+
 // decide ends that a draft is held.
 export async function decide(applies) {
   const held = phase.peek();
   phase.value = idle;
-  if (applies && !(await mergeInto(base.peek(), held.draft.edits))) phase.value = held;
+  const all = new Map([...edits.peek(), ...held.draft.edits]);
+  if (applies && !(await mergeInto(base.peek(), all))) phase.value = held;
   else keep();
 }
 
