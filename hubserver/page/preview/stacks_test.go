@@ -108,9 +108,9 @@ func inApp[T any](w *world, script string) (value T) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	app := tree.FrameTree.ChildFrames
-	if len(app) != 1 {
-		w.Fatalf("%d frames show an app", len(app))
+	app := tree.FrameTree.ChildFrames // the first one is shown, others are made ahead
+	if len(app) == 0 {
+		w.Fatal("no frame shows an app")
 	}
 	isolated, err := chromedp.Call(ctx, cdpage.CreateIsolatedWorld, cdpage.CreateIsolatedWorldParams{FrameID: app[0].Frame.ID})
 	if err != nil {
