@@ -22,7 +22,8 @@ func TestBodies_OfOtherShapesAreRefused(t *testing.T) {
 	anna := hub.as("anna")
 	anna.put("/v1/bots/acme/crawler", nil)
 	for _, path := range []string{
-		"/v1/bots/acme/crawler/tokens", "/v1/device", "/v1/device/token", "/v1/invitations", "/v1/links", "/v1/tokens", web + "/restore", baseFiles + "/restore",
+		"/v1/bots/acme/crawler/tokens", "/v1/device", "/v1/device/token", "/v1/invitations", "/v1/links", "/v1/tokens", web + "/restore",
+		web + "/config/restore", baseFiles + "/restore",
 	} {
 		refusesBodies(path, anna.post)
 	}
