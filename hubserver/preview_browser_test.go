@@ -239,6 +239,7 @@ func TestBrowser_PreviewTakesOddBaseFiles(t *testing.T) {
 func TestBrowser_PreviewAsksBeforeItRunsTheAppOfAStranger(t *testing.T) {
 	t.Parallel()
 	hub := previewHub(t)
+	hub.publishPreview("1.1.0")
 	b := newBrowser(t)
 	b.signIn(t, hub.session("rita"))
 	state := func(want string) {
@@ -258,6 +259,17 @@ func TestBrowser_PreviewAsksBeforeItRunsTheAppOfAStranger(t *testing.T) {
 	do(t, b, chromedp.Evaluate[any](`document.querySelector("#preview [role=group] button").click()`))
 	state("painted")
 	b.open(t, hub.url+"/@acme/web/preview")
+	state("painted")
+
+	// Another version of the stack is another app.
+	b.waitFor(t, `!document.querySelector('[data-part="versions"]').closest("label").hidden`)
+	do(t, b, chromedp.Evaluate[any](`(select => { select.value = "1.0.0"; select.dispatchEvent(new Event("change")) })(document.querySelector('[data-part="versions"]'))`))
+	state("asking")
+	if n := do(t, b, chromedp.Evaluate[int](`document.querySelectorAll("#preview iframe").length`)); n != 1 {
+		t.Errorf("%d apps run before the answer, want 1", n)
+	}
+	do(t, b, chromedp.Evaluate[any](`document.querySelector("#preview [role=group] button").click()`))
+	b.waitFor(t, `document.querySelectorAll("#preview iframe").length === 2`)
 	state("painted")
 }
 

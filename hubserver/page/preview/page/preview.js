@@ -52,7 +52,7 @@ export class Preview {
       this.project = new Project(this.root.dataset.project);
       return this.refused(error, () => this.start());
     }
-    await this.agreed();
+    await this.agreed(this.stack);
     this.root.dataset.state = "generating";
     subscribe(this.project.ref, (draft) => this.edit(draft)); // an editor on this page says at once what it has
     this.main = this.side(this.part("place"), { ...this.files, ...this.#common() });
@@ -64,18 +64,20 @@ export class Preview {
 
   // agreed waits until the viewer wants to run an app that somebody outside of the account wrote. The
   // browser remembers the answer for these base files and this stack.
-  agreed() {
-    const { stranger, api } = this.root.dataset;
-    const name = `hub.run ${this.project.ref} ${this.project.set.tree} ${this.stack.digest}`;
-    if (!stranger || localStorage.getItem(name)) return undefined;
+  agreed(stack) {
+    const { stranger, api, state } = this.root.dataset;
+    const name = `hub.run ${this.project.ref} ${this.project.set.tree} ${stack.digest}`;
+    if (!stranger || isRemembered(name)) return undefined;
     this.root.dataset.state = "asking";
     return new Promise((resolve) => {
-      const question = view.element("div", { class: "empty", role: "group", "aria-label": `Run the app of ${stranger}?` },
-        view.element("h2", {}, `Run the app of ${stranger}?`),
+      const title = `Run the app of ${stranger}?`;
+      const question = view.element("div", { class: "empty", role: "group", "aria-label": title },
+        view.element("h2", {}, title),
         view.element("p", {}, `${stranger} has no role on this account. The app will see this config and the API ${api}.`),
         view.button("Run", () => {
-          localStorage.setItem(name, "yes");
+          remember(name);
           question.remove();
+          this.root.dataset.state = state;
           resolve();
         }));
       this.part("place").append(question);
@@ -142,7 +144,7 @@ export class Preview {
     if (tree && tree !== this.project.set?.tree) Object.assign(change, await this.project.files());
     if (version !== undefined && version !== this.stack.version) {
       this.stack = await this.project.stack();
-      await this.agreed();
+      await this.agreed(this.stack);
       this.main.host.update({ stack: this.stack });
     }
     if (Object.keys(change).length > 0) this.send(change);
@@ -221,9 +223,26 @@ export class Preview {
     if (!version) return;
     try {
       const stack = await this.project.stack(version);
+      await this.agreed(stack);
       this.other = this.side(place, { ...this.#common(), files: this.project.set.files, stack, preview: this.part("previews").value || null });
     } catch (error) {
       this.refused(error, () => this.compare(version));
     }
+  }
+}
+
+function isRemembered(name) {
+  try {
+    return localStorage.getItem(name) !== null;
+  } catch {
+    return false; // storage is turned off
+  }
+}
+
+function remember(name) {
+  try {
+    localStorage.setItem(name, "yes");
+  } catch {
+    // it is asked again the next time
   }
 }
