@@ -52,7 +52,7 @@ const selectProjects = `SELECT r.id, r.account_id, a.name, r.kind, r.slug, p.vis
 	COALESCE(sv.withdrawn_at, 0) <> 0, i.id, i.account_id, ia.name, i.kind, i.slug,
 	p.public_preview, p.enforce_schema, p.expires_at, a.disabled_at <> 0,
 	c.n, c.digest, CASE WHEN c.via = '' THEN 0 ELSE c.at END, c.by_user, c.via, c.message,
-	COALESCE(f.n, 0), COALESCE(f.digest, ''), COALESCE(f.files, 0), COALESCE(f.bytes, 0)
+	COALESCE(f.n, 0), COALESCE(f.digest, ''), COALESCE(f.by_user, ''), COALESCE(f.files, 0), COALESCE(f.bytes, 0)
 	FROM projects p JOIN resources r ON r.id = p.id JOIN accounts a ON a.id = r.account_id
 	JOIN resources s ON s.id = p.stack_id JOIN accounts sa ON sa.id = s.account_id
 	LEFT JOIN stacks st ON st.id = p.stack_id
@@ -72,7 +72,7 @@ func projectFields(p *Project) []any {
 		&p.Stack.ID, &p.Stack.AccountID, &p.Stack.Account, &p.Stack.Kind, &p.Stack.Slug, &p.StackVersion, &p.StackLatest,
 		&p.Withdrawn, &p.API.ID, &p.API.AccountID, &p.API.Account, &p.API.Kind, &p.API.Slug, &p.PublicPreview,
 		&p.EnforceSchema, &p.ExpiresAt, &p.Hidden, &p.Config.N, &p.Config.Digest, &p.Config.At, &p.Config.User, &p.Config.Via,
-		&p.Config.Message, &p.Files.N, &p.Files.Digest, &p.Files.Files, &p.Files.Bytes)
+		&p.Config.Message, &p.Files.N, &p.Files.Digest, &p.Files.User, &p.Files.Files, &p.Files.Bytes)
 }
 
 // Project returns a project, or ErrNotFound.

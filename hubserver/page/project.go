@@ -221,11 +221,7 @@ func strangerOf(c *request.Call, p *Project, onStack wire.Role) (string, error) 
 	if p.Stack.Account != p.Account && !mayWrite {
 		return "@" + p.Stack.Account, nil
 	}
-	state, err := c.View().ProjectState(p.ID)
-	if err != nil {
-		return "", err
-	}
-	by := state.Files.User
+	by := p.Files.User
 	isBot := strings.Contains(by, "/")
 	if by == "" || by == p.Account || by == p.User || isBot {
 		return "", nil

@@ -25,11 +25,14 @@ func settingsPage(c *request.Call, p *Project) error {
 		Project: p, Saved: c.R.URL.Query().Has("saved"), IsAdmin: c.Role() == wire.Admin,
 		KeptDays: int(store.KeptDeleted.Hours() / 24),
 	}
+	if !p.CanWrite {
+		return show(c, http.StatusOK, "settings", shown)
+	}
 	stack, err := accessTo(c, p.Stack.Account)
 	if err != nil {
 		return err
 	}
-	if p.CanWrite && stack.Role != "" {
+	if stack.Role != "" {
 		_, versions, err := c.View().Stack(p.Stack.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
