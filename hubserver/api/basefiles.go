@@ -294,9 +294,8 @@ func restoreBaseFiles(c *request.Call) error {
 	if !tree.ValidDigest(req.Tree) {
 		return request.InvalidBody("/tree", "must be 64 lower-case hex digits, not %q", req.Tree)
 	}
-	if _, conditional := c.R.Header["If-Match"]; !conditional {
-		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a restore needs If-Match").
-			WithHint("send the digest of the base files that it is to replace")
+	if err := needIfMatch(c, "a restore", "send the digest of the base files that it is to replace"); err != nil {
+		return err
 	}
 	before, err := filesBefore(c, c.View())
 	if err != nil {

@@ -127,11 +127,19 @@ func patchConfig(c *request.Call) error {
 	if _, err := applyPatch(flat.Config{}, &req); err != nil {
 		return request.BodyProblem(err)
 	}
-	if _, conditional := c.R.Header["If-Match"]; !conditional {
-		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a PATCH needs If-Match").
-			WithHint("send the ETag of the config that the change is based on")
+	if err := needIfMatch(c, "a PATCH", "send the ETag of the config that the change is based on"); err != nil {
+		return err
 	}
 	return answerConfig(c, configWrite{via: wire.ViaAPI, patch: &req, dryRun: dryRun})
+}
+
+// needIfMatch returns a 428 unless the request says what it replaces. hint says how.
+func needIfMatch(c *request.Call, what, hint string) error {
+	if _, conditional := c.R.Header["If-Match"]; conditional {
+		return nil
+	}
+	return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "%s needs If-Match", what).
+		WithHint("%s", hint)
 }
 
 // restoreConfig writes a former config again: 428 without If-Match, 404 if it is not kept, 412.
@@ -139,9 +147,8 @@ func restoreConfig(c *request.Call, req *wire.RestoreConfig) error {
 	if !tree.ValidDigest(req.Revision) {
 		return request.InvalidBody("/revision", "must be 64 lower-case hex digits, not %q", req.Revision)
 	}
-	if _, conditional := c.R.Header["If-Match"]; !conditional {
-		return request.Problemf(http.StatusPreconditionRequired, wire.CodePreconditionRequired, "a restore needs If-Match").
-			WithHint("send the ETag of the config that it is to replace")
+	if err := needIfMatch(c, "a restore", "send the ETag of the config that it is to replace"); err != nil {
+		return err
 	}
 	former, err := formerConfig(c, req.Revision)
 	if err != nil {
