@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const [out, pageOut] = process.argv[2] ? [join(process.argv[2], 'preview'), join(process.argv[2], 'page')] : [join(here, 'preview/dist'), join(here, 'static/dist')]
-const common = { bundle: true, minify: true, write: false, metafile: true, charset: 'utf8', target: 'es2022', legalComments: 'none', absWorkingDir: here }
+const common = { bundle: true, minify: true, write: false, metafile: true, charset: 'utf8', target: 'es2022', legalComments: 'none', absWorkingDir: here, preserveSymlinks: true }
 
 const folders = ['editor', 'preview/page', 'preview/src', 'static/preview', 'style']
 

@@ -44,7 +44,7 @@ function Ask({ title, onClose, buttons, children, onSubmit }) {
 const Button = (props) => <button type="button" class="button" {...props} />;
 
 // Changes shows a difference key by key, in the words of tool push.
-export const Changes = ({ changes }) => <ul class="diff">{changes.map((c) => <Change key={c.key} change={c} />)}</ul>;
+const Changes = ({ changes }) => <ul class="diff">{changes.map((c) => <Change key={c.key} change={c} />)}</ul>;
 
 function Change({ change: { kind, key, from, to } }) {
   const parts = kind === "changed" ? elements(from, to) : undefined;

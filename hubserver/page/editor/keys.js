@@ -28,7 +28,7 @@ export function splitKey(key) {
 export const joinKey = (path) => path.map(escapeName).join(".");
 
 // escapeName returns a name as it is written in a key.
-export const escapeName = (name) => name.replace(/[.\\]/g, "\\$&");
+const escapeName = (name) => name.replace(/[.\\]/g, "\\$&");
 
 // firstSegment returns the part of a key before its first separator, as it is written.
 export function firstSegment(key) {

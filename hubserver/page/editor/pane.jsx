@@ -2,6 +2,7 @@
 // are fetched when it is first shown.
 
 import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { shown } from "./keys.js";
 import { Icon } from "./widgets.jsx";
 
@@ -15,7 +16,7 @@ const wide = matchMedia("(min-width: 75rem)");
 
 const root = document.getElementById("preview");
 const open = signal(false);
-const shows = signal(null); // what show returned; {} after a failure
+const shows = signal(null); // {output, view}, once the preview is loaded; {} after a failure
 
 // startPane opens the pane where it is to be open at first.
 export function startPane() {
@@ -48,13 +49,15 @@ async function load() {
   if (shows.peek()?.output) return;
   shows.value = null;
   try {
-    const { Preview } = await import("../preview/page/preview.js");
+    const [{ Preview }, view] = await Promise.all([
+      import("../preview/page/preview.js"), import("../static/preview/view.js"),
+    ]);
     const preview = new Preview(root);
     const output = signal(null);
     root.addEventListener("output", () => { output.value = preview.output; });
     await preview.start();
     output.value = preview.output;
-    shows.value = { output };
+    shows.value = { output, view };
   } catch {
     shows.value = {}; // showing it again tries again
     root.dataset.state = "failed";
@@ -90,37 +93,20 @@ function Output() {
     const what = output.kind ? "With this edit the preview fails" : "The preview is not available";
     return <p class="advice" role="status">{what}: {shown(output.failure)}</p>;
   }
-  return <Files {...output} />;
+  return <Files view={shows.value.view} {...output} />;
 }
 
-// Files shows how the generated files differ; changes is null if that is not known.
-function Files({ changes, count }) {
-  if (!changes) {
-    return <p class="help" role="status">The saved config cannot be generated: all generated files are new.</p>;
-  }
-  const text = `This edit changes ${changes.count || "none"} of ${count} generated ${count === 1 ? "file" : "files"}`;
-  if (changes.count === 0) return <p class="help" role="status">{text}.</p>;
+// Files shows how the generated files differ, as the preview does.
+function Files({ view, changes, count }) {
+  const box = useRef();
+  useLayoutEffect(() => view.changes(box.current, changes, count), [changes, count]);
+  const differs = changes && changes.count > 0;
   return (
-    <details class="changes">
-      <summary>{text}</summary>
-      {changes.files.map((file) => (
-        <section key={file.path}>
-          <h3><code>{shown(file.path)}</code> {file.change}</h3>
-          <pre class="difference" tabIndex={0} role="group" aria-label={`Difference of ${shown(file.path)}`}>
-            {file.lines.map(line)}
-          </pre>
-        </section>
-      ))}
-      {changes.count > changes.files.length && <p class="help">and {changes.count - changes.files.length} more</p>}
-    </details>
+    <>
+      {!differs && <p class="help" role="status">{view.changed(changes, count)}.</p>}
+      <div class="changes" ref={box} />
+    </>
   );
-}
-
-const readable = (text) => text.split(/([\n\t])/).map((part, i) => (i % 2 ? part : shown(part))).join("");
-
-function line([sign, text]) {
-  const Line = { "+": "ins", "-": "del" }[sign] ?? "span";
-  return <Line>{`${sign} ${readable(text)}\n`}</Line>;
 }
 
 function remembered() {

@@ -8,6 +8,13 @@
 const pause = 2_000;
 const longest = 60_000;
 
+// events are those that are passed on, with what their data must have.
+const events = {
+  config: ({ revision }) => typeof revision === "string",
+  "base-files": ({ tree }) => typeof tree === "string",
+  presence: ({ people }) => Array.isArray(people),
+};
+
 const streams = new Map(); // by path
 
 // listen calls hear(name, data) with what happens to the project at path:
@@ -98,19 +105,12 @@ class Stream {
       wait = pause;
       this.#tell("open");
     });
-    for (const [name, member] of [
-      ["config", "revision"],
-      ["base-files", "tree"],
-    ]) {
+    for (const [name, isOurs] of Object.entries(events)) {
       source.addEventListener(name, (event) => {
         const data = parsed(event.data);
-        if (typeof data?.[member] === "string") this.#tell(name, data);
+        if (data && isOurs(data)) this.#tell(name, data);
       });
     }
-    source.addEventListener("presence", (event) => {
-      const data = parsed(event.data);
-      if (Array.isArray(data?.people)) this.#tell("presence", data);
-    });
     source.addEventListener("error", () => {
       if (source.readyState !== EventSource.CLOSED) return; // the browser tries again
       setTimeout(() => this.#connect(signal, Math.min(2 * wait, longest)), wait);

@@ -18,6 +18,7 @@ export function watch(base, state, changed) {
   };
   const end = listen(base, (name, data) => {
     if (name === "closed") return (asking ??= setInterval(() => document.visibilityState === "visible" && ask(), pause));
+    if (name === "presence") return undefined;
     if (name !== "open") return changed({ revision: data.revision, tree: data.tree });
     clearInterval(asking);
     asking = undefined;
