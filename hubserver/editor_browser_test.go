@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/go-json-experiment/json"
@@ -376,22 +375,6 @@ func TestEditor_TenThousandKeys(t *testing.T) {
 	save(t, b)
 	await(t, b, `notes().some(n => n.startsWith("Saved: 2 changed."))`)
 	b.quiet(t)
-}
-
-// widthsAndSchemes are how pages are looked at.
-var widthsAndSchemes = []struct {
-	width  int64
-	media  string
-	choice string
-}{{1280, "prefers-color-scheme", "light"}, {1280, "prefers-color-scheme", "dark"}, {320, "prefers-color-scheme", "light"}, {1280, "forced-colors", "active"}}
-
-func (b *browser) look(t *testing.T, width int64, media, choice string) {
-	t.Helper()
-	params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: media, Value: choice}}}
-	if _, err := chromedp.Call(b.Context, emulation.SetEmulatedMedia, params); err != nil {
-		t.Fatal(err)
-	}
-	do(t, b, chromedp.EmulateViewport(width, 800))
 }
 
 func TestEditor_ShowsPayloadsAsText(t *testing.T) {

@@ -72,14 +72,6 @@ func pressIn(t *testing.T, b *browser, key, button string) {
 	act(t, b, `press(%q, row(%q))`, button, key)
 }
 
-// become changes the type of a key.
-func become(t *testing.T, b *browser, key, to string) {
-	t.Helper()
-	act(t, b, `touch(%q)`, key)
-	await(t, b, `row(%q).querySelector("select.type")`, key)
-	act(t, b, `change(row(%q).querySelector("select.type"), %q)`, key, to)
-}
-
 // addKey adds a key in the dialog for it. value is what is typed.
 func addKey(t *testing.T, b *browser, key, kind, value string) {
 	t.Helper()
