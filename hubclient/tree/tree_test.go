@@ -127,7 +127,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Whatever a patch is, what it makes is bounded, and a valid tree is made by one patch only.
+// What a patch makes is bounded, and only one patch makes a given valid tree.
 func FuzzApply(f *testing.F) {
 	from, _ := tree.New([]tree.Entry{entry("a"), entry("b/c d"), entry("e")})
 	line := "0755 4 " + digest + " "

@@ -8,7 +8,7 @@ type CreateDraft struct {
 	PatchConfig
 }
 
-// CreatedDraft is the response: with the ID, everybody who may read the project's history can read the draft.
+// CreatedDraft is the response: callers who may read the project's history can read the draft with this ID.
 type CreatedDraft struct {
 	ID        string    `json:"id"`
 	ExpiresAt time.Time `json:"expiresAt"`

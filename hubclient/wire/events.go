@@ -35,7 +35,7 @@ type Presence struct {
 	People []Person `json:"people"`
 }
 
-// Person is somebody who has a project's page open.
+// Person is a user who has a project's page open.
 type Person struct {
 	User string `json:"user"`
 	Key  string `json:"key,omitzero"` // that is edited; "": none

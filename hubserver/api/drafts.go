@@ -15,7 +15,7 @@ import (
 )
 
 // createDraft stores a change of a config for others to look at. Its ID is a secret, so that no response is stored
-// for an Idempotency-Key: a draft that is created twice harms nobody.
+// for an Idempotency-Key. A repeated request creates a second draft, which does no harm.
 func createDraft(c *request.Call) error {
 	var req wire.CreateDraft
 	if _, err := c.ReadJSON("the body", c.Hub.Limits.ConfigBytes+request.MaxJSON, &req); err != nil {
@@ -52,11 +52,11 @@ func createDraft(c *request.Call) error {
 	return resourceProblem(c, err)
 }
 
-// getDraft responds with a change that somebody has shared.
+// getDraft responds with a shared change.
 func getDraft(c *request.Call) error {
 	draft, err := c.View().Draft(c.Resource.ID, pat.Hash(c.Param("draft")))
 	if errors.Is(err, store.ErrNotFound) {
-		return request.NotFound("draft").WithHint("the hub keeps a draft for seven days, unless somebody deletes it")
+		return request.NotFound("draft").WithHint("the hub keeps a draft for seven days, unless it is deleted")
 	}
 	if err != nil {
 		return err

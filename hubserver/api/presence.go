@@ -29,8 +29,8 @@ type tab struct {
 }
 
 // putPresence notes that a tab of the caller shows the project, and which key is edited in it. It is kept in memory,
-// as long as somebody follows the project's events through this hub, who is told with the next read of poll: so
-// many calls cause no more events than one.
+// as long as the project's events are followed through this hub. Followers are told with the next read of poll, so
+// that many calls cause no more events than one.
 func (w *Watches) putPresence(c *request.Call, req *wire.PutPresence) error {
 	if !tabID.MatchString(req.Tab) {
 		return request.InvalidBody("/tab", "must be 8 to 64 letters, digits, - and _")
@@ -51,7 +51,7 @@ func (w *Watches) note(project int64, user string, req *wire.PutPresence, now ti
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.projects[project]
-	if p == nil { // nobody is there to be told
+	if p == nil { // no caller follows the project
 		return []wire.Person{}, true
 	}
 	p.people(now) // forgets the tabs that were closed

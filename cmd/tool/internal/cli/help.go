@@ -40,14 +40,10 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// helpText is a command's description and how it is used, or a topic. Cobra's template is not
+// helpText is a command's description and how it is used. Cobra's template is not
 // used, because parsing it takes longer than everything else that showing help does.
 func helpText(c *cobra.Command) string {
-	text := cmp.Or(c.Long, c.Short) + "\n"
-	if c.Runnable() || c.HasSubCommands() {
-		text += "\n" + usageText(c)
-	}
-	return text
+	return cmp.Or(c.Long, c.Short) + "\n\n" + usageText(c)
 }
 
 const helpColumns = 80
@@ -104,11 +100,12 @@ func usageText(c *cobra.Command) string {
 func topics() []*cobra.Command {
 	var list []*cobra.Command
 	for _, g := range guide.All {
-		list = append(list, &cobra.Command{
-			Use:   g.Name,
-			Short: g.Short,
-			Long:  strings.ReplaceAll(g.Text(), "DEFAULT_ORIGIN", identity.DefaultOrigin),
+		topic := &cobra.Command{Use: g.Name, Short: g.Short}
+		topic.SetHelpFunc(func(c *cobra.Command, _ []string) { // so that no other command reads the text
+			text := strings.ReplaceAll(g.Text(), "DEFAULT_ORIGIN", identity.DefaultOrigin)
+			_, _ = fmt.Fprintln(c.OutOrStdout(), text)
 		})
+		list = append(list, topic)
 	}
 	return list
 }
