@@ -32,7 +32,15 @@ var bin string
 const defaultOrigin = "http://127.0.0.1:1"
 
 func TestMain(m *testing.M) {
+	// Before the flags are read, so that -parallel wins: most of the time, these tests wait for programs.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 	flag.Parse()
+	if testing.Short() {
+		fmt.Println("-short: the built programs are not tested")
+		return
+	}
 	handleSignals()
 	code, err := build(m)
 	if err != nil {
