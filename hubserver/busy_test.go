@@ -59,6 +59,7 @@ func (h *testHub) lockTable(name string) (unlock func()) {
 }
 
 func TestServer_OtherWriterBlocksWritesNotReads(t *testing.T) {
+	takesLong(t)
 	t.Parallel()
 	hub := one(t, nil)
 	hub.project()

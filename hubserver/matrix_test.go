@@ -399,6 +399,7 @@ func (m *matrix) bearer(v visitor, scopes []wire.Scope) *caller {
 }
 
 func TestAccess_Matrix(t *testing.T) {
+	takesLong(t)
 	each(t, func(t *testing.T, hub *testHub) {
 		m := &matrix{testHub: hub}
 		m.write(func(tx *store.Tx) error {

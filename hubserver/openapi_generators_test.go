@@ -24,6 +24,7 @@ type workshop struct {
 // bundle to publish, and files of generators.
 func newWorkshop(t *testing.T, files ...string) *workshop {
 	t.Helper()
+	takesLong(t)
 	hub := one(t, nil)
 	w := &workshop{hub, t.TempDir()}
 	w.write("openapi.json", hub.with("").get("/v1/openapi.json").want(200).body)

@@ -21,6 +21,14 @@ func rounds(short, full int) int {
 	return short
 }
 
+// takesLong skips a test with -short.
+func takesLong(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: it takes seconds")
+	}
+}
+
 // replicas returns n hubs on the database of h, h among them. On PostgreSQL they share
 // nothing else; an SQLite file is open once.
 func (h *testHub) replicas(t testing.TB, n int) []*testHub {

@@ -93,6 +93,9 @@ func TestCheck_RefusesWhatIsNoSchema(t *testing.T) {
 
 // Each of these takes far longer than anybody waits, or all memory, where it is not stopped.
 func TestValidate_StopsBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes seconds")
+	}
 	doubling := func(keyword, open, end string) string {
 		var defs []string
 		for i := range 40 {
@@ -141,6 +144,9 @@ func list(n int, format string) string {
 
 // Each of these would match patterns for hours, or list far more than it is worth.
 func TestValidate_StopsPatternsAndLists(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes seconds")
+	}
 	for name, c := range map[string]struct{ schema, settings string }{
 		"many patterns, many names": {`{"patternProperties": {` + list(1500, `"(x+x+)+y%x": true`) + `}}`, `{` + list(10_000, `"`+strings.Repeat("x", 80)+`%x": 1`) + `}`},
 		"many missing names":        {`{"properties": {"a": {"items": {"required": [` + list(25_000, `"%x"`) + `]}}}}`, `{"a": [` + strings.TrimSuffix(strings.Repeat("{},", 100_000), ",") + `]}`},
