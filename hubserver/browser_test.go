@@ -38,27 +38,38 @@ const watch = `window.misdeeds = [];
 	addEventListener("securitypolicyviolation", e => misdeeds.push(e.violatedDirective + " " + e.blockedURI));
 	window.alert = text => misdeeds.push("alert " + text);`
 
-func newBrowser(t *testing.T) *browser {
-	t.Helper()
-	if _, err := exec.LookPath("chromium"); err != nil {
-		const message = "needs the program chromium: install it, as with apt-get install chromium"
-		if os.Getenv(storetest.RequireVariable) != "" {
-			t.Fatal(message)
-		}
-		t.Skip(message)
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()))
+// chromium is one process for all tests. It ends with stopChromium.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // which it refuses to set up for root
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, _ := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ = chromedp.NewContext(ctx)
+	stopChromium = func() { chromedp.Cancel(ctx) }
+	_, err := chromedp.Run(ctx, chromedp.Steps())
+	return ctx, err
+})
+
+var stopChromium = func() {}
+
+// newBrowser opens a window with cookies and storage of its own.
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	takesLong(t)
+	if _, err := exec.LookPath("chromium"); err != nil {
+		storetest.Missing(t, "the program chromium: install it, as with apt-get install chromium")
+	}
+	ctx, err := chromium()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b := &browser{Context: ctx}
-	do(t, b, chromedp.Steps()) // starts it
+	do(t, b, chromedp.Steps()) // opens it
 	if err := chromedp.Listen(ctx, b.note); err != nil {
 		t.Fatal(err)
 	}

@@ -161,11 +161,13 @@ func TestPane_SurvivesEndOfSession(t *testing.T) {
 // forced colours.
 func auditPreview(t *testing.T, b *browser, name string) {
 	t.Helper()
-	for _, scheme := range []string{"light", "dark"} {
-		b.media(t, "prefers-color-scheme", scheme, "prefers-reduced-motion", "reduce")
-		for _, found := range b.audit(t) {
-			t.Errorf("%s in %s: %s", name, scheme, found)
-		}
+	b.media(t, "prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
+	for _, found := range b.audit(t) {
+		t.Errorf("%s: %s", name, found)
+	}
+	b.media(t, "prefers-color-scheme", "dark", "prefers-reduced-motion", "reduce")
+	for _, found := range b.audit(t, "color-contrast") {
+		t.Errorf("%s in dark: %s", name, found)
 	}
 	for _, width := range []int64{320, 640, 1024, 1920} {
 		do(t, b, chromedp.EmulateViewport(width, 800))

@@ -18,7 +18,7 @@ import (
 	"example.com/projecthub/hubclient/flat"
 )
 
-var objects = flag.Int("objects", 20_000, "how many random objects and patches the Random tests try")
+var objects = flag.Int("objects", 5_000, "how many random objects and patches the Random tests try")
 
 // eachRandom calls check with -objects random sources, on every processor. It
 // stops after the first failure; the number in its message makes the same source again.
