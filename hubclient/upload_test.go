@@ -66,7 +66,10 @@ func receive(r *http.Request, base tree.Tree) (got received, err error) {
 					return got, err
 				}
 			}
-			if got.Files, err = tree.Parse(content); err != nil {
+			if err = tree.Check(content, nil); err != nil {
+				return got, err
+			}
+			if got.Files, err = tree.Read(content); err != nil {
 				return got, err
 			}
 			continue

@@ -140,15 +140,6 @@ func (e Entry) appendLine(b []byte) []byte {
 	return append(b, '\n')
 }
 
-// Parse parses the canonical form of a tree. The error is a *PathError for an invalid
-// tree, and another for a form that is not canonical.
-func Parse(canonical []byte) (Tree, error) {
-	if err := Check(canonical, nil); err != nil {
-		return nil, err
-	}
-	return Read(canonical)
-}
-
 // Read parses the canonical form of a tree that was checked before it was written.
 func Read(canonical []byte) (Tree, error) {
 	t := make(Tree, 0, bytes.Count(canonical, []byte{'\n'}))
