@@ -22,12 +22,10 @@ const (
 	StageCreate      = "create"
 	StageSeed        = "seed"
 	StagePush        = "push"
-	StagePull        = "pull"
 	StageWrite       = "write"
 	StagePublish     = "publish"
 	StageEdit        = "edit"
 	StageRemove      = "rm"
-	StageDiff        = "diff"
 )
 
 // Action describes what a command does on a hub: its failures say it.

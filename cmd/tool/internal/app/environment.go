@@ -32,18 +32,12 @@ func (a *App) EnvFlag(c *cobra.Command) *cobra.Command {
 func (a *App) InEnvironment() bool { return a.env.name != "" }
 
 // UseEnvironmentHub makes the hub of the environment in use, if any, the one that a
-// command calls which names what it is about.
+// command calls which names what it is about: reading a project in an environment does that.
 func (a *App) UseEnvironmentHub(ctx context.Context) error {
-	return a.useEnvironmentOf(ctx, "")
-}
-
-// useEnvironmentOf is UseEnvironmentHub for one local project, "" for all. Reading a project in
-// an environment is what makes the environment's hub the one in use.
-func (a *App) useEnvironmentOf(ctx context.Context, local string) error {
 	if !a.InEnvironment() {
 		return nil
 	}
-	_, err := a.Locals(ctx, local)
+	_, err := a.Locals(ctx, "")
 	return err
 }
 

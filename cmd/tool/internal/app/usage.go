@@ -165,8 +165,8 @@ func (a *App) FromHub(find func(ctx context.Context, hub *identity.Hub) ([]strin
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(c.Context(), completeWithin)
 		defer cancel()
-		if err := a.readEnv(c); err == nil && len(args) > 0 {
-			_ = a.useEnvironmentOf(ctx, args[0]) // without it, the usual hub is asked
+		if err := a.readEnv(c); err == nil && len(args) > 0 && a.InEnvironment() {
+			_, _ = a.Locals(ctx, args[0]) // uses its hub; without it, the usual hub is asked
 		}
 		hub, err := a.ConnectTo(ctx, false)
 		if err != nil {
