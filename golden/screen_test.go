@@ -102,7 +102,7 @@ func TestQuestion_EndsWithSignal(t *testing.T) {
 				command.Env = append(command.Env, plain)
 				term := open(t, command, usual, false)
 				term.until("asks", func(s string) bool {
-					return strings.Contains(s, "[n] Cancel") || strings.HasSuffix(s, "(default 2):\n")
+					return strings.Contains(s, "[n] Cancel") || strings.HasSuffix(s, "(default 1):\n")
 				})
 				c.end(term)
 				term.ends(c.code)
@@ -233,8 +233,8 @@ func TestQuestion_FitsTerminal(t *testing.T) {
 
 	// Where no view fits, lines do.
 	term = w.open(size{60, 8}, "push", "web")
-	term.asked("(default 2):")
-	term.press(enter)
+	term.asked("(default 1):")
+	term.press("no" + enter)
 	term.ends(0)
 }
 
@@ -337,16 +337,16 @@ func TestQuestion_PlainTerminalUsesLines(t *testing.T) {
 	for _, env := range []string{"TERM=dumb", "ACCESSIBLE=1"} {
 		t.Run(env, func(t *testing.T) {
 			term := ask(t, env, "push", "web")
-			term.asked("(default 2):")
+			term.asked("(default 1):")
 			term.press("maybe\n")
 			term.wait("Invalid answer: type a number from 1 to 3.")
-			term.asked("(default 2):")
-			term.press("\n")
+			term.asked("(default 1):")
+			term.press("no\n")
 			term.ends(0)
 			w.show(term, "plain-push")
 			for keys, code := range map[string]int{ctrlC: 130, ctrlD: 130} {
 				term := ask(t, env, "push", "web")
-				term.asked("(default 2):")
+				term.asked("(default 1):")
 				term.press(keys)
 				term.ends(code)
 			}
@@ -367,7 +367,7 @@ func TestQuestion_PlainTerminalUsesLines(t *testing.T) {
 		})
 	}
 	term := ask(t, "TERM=dumb", "push", "web")
-	term.asked("(default 2):")
+	term.asked("(default 1):")
 	term.press("yes\n")
 	term.ends(0)
 	if got := w.config(); !strings.Contains(got, "Animals and people") {
@@ -442,5 +442,27 @@ func TestTerminal_NeedsInputAndOutput(t *testing.T) {
 		if got := w.config(); !strings.Contains(got, held) {
 			t.Errorf("%s redirected: the hub's config is still %s", name, got)
 		}
+	}
+}
+
+// Others' edits that a push would undo stand apart, with who wrote them, and m merges them first.
+func TestPush_OffersToMergeOthersEdits(t *testing.T) {
+	for name, s := range map[string]size{"": usual, "-narrow": narrow} {
+		t.Run("view"+name, func(t *testing.T) {
+			w := edited(t)
+			w.patch(`{"set": {"color": "red"}}`)
+			w.date()
+			term := w.open(s, "push", "web")
+			term.view("[m] Merge")
+			w.show(term, "push-undoes"+name)
+			term.press("m")
+			term.view("[y] Push ")
+			w.show(term, "push-merged"+name)
+			term.press("y")
+			term.ends(0)
+			if got := w.config(); !strings.Contains(got, `"color":"red"`) || !strings.Contains(got, "Animals and people") {
+				t.Errorf("the hub's config is %s", got)
+			}
+		})
 	}
 }

@@ -105,5 +105,5 @@ func (c *contact) tour() {
 	c.screens(1, []string{"push", "nothing"})
 	c.env = append(c.env, "TERM=dumb")
 	c.write(".tool/app/client.json", strings.Replace(c.read(".tool/app/client.json"), "teal", "green", 1))
-	c.screens(0, []string{"push", "app"}, turn{"(default 2):", "push: in lines", "no" + enter})
+	c.screens(0, []string{"push", "app"}, turn{"(default 1):", "push: in lines", "no" + enter})
 }

@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,16 +25,46 @@ type Overwrite struct {
 	Yes        string   // what the answer yes does, such as: Overwrite it
 	Difference flat.Difference
 	Files      bool // the keys of the difference are paths of files, and its values are texts
+
+	Undone   flat.Difference   // edits of others that the answer yes undoes
+	Notes    map[string]string // by key of Undone: who wrote it, and when
+	Harmless bool              // in lines, yes is the preset answer
+}
+
+// The answer m, and what it does first.
+const (
+	merge      = "m"
+	mergeFirst = "Merge"
+)
+
+// ErrMerge is the answer that others' edits are to be merged first.
+var ErrMerge = errors.New("merge first")
+
+// rows lists what yes changes, with others' edits apart.
+func (q *Overwrite) rows() []tui.Row {
+	rows := tui.Rows(q.Difference, q.Files)
+	if q.Undone.Empty() {
+		return rows
+	}
+	undone := tui.Section("Edits undone", tui.Rows(q.Undone, q.Files), q.Notes)
+	if q.Difference.Empty() {
+		return undone
+	}
+	return slices.Concat(undone, tui.Section("Your changes", rows, nil))
 }
 
 // Overwrite asks q, in lines if the terminal is plain or too small for a view. The answer is no
-// unless the user says yes explicitly. The error is [tui.ErrInterrupted] or that of ctx.
+// unless the user says yes explicitly. The error is [tui.ErrInterrupted], that of ctx, or, where
+// something is undone, [ErrMerge].
 func (p Prompter) Overwrite(ctx context.Context, q Overwrite) (bool, error) {
 	m := newOverwriteView(p, q)
 	if p.Terminal.Plain || !m.fits() {
 		return p.overwritePlain(ctx, q, m.diff)
 	}
 	answer, err := p.run(ctx, m, &m.view)
+	if answer == mergeGiven {
+		return false, ErrMerge
+	}
 	return answer == yesGiven, err
 }
 
@@ -49,7 +80,12 @@ func (p Prompter) overwritePlain(ctx context.Context, q Overwrite, diff []tui.Ro
 	if q.Notice != "" {
 		facts = append(facts, q.Notice)
 	}
-	facts = append(facts, tui.Counts(q.Difference)+".")
+	if !q.Undone.Empty() {
+		facts = append(facts, "Edits undone: "+tui.Counts(q.Undone)+".")
+	}
+	if q.Undone.Empty() || !q.Difference.Empty() {
+		facts = append(facts, tui.Counts(q.Difference)+".")
+	}
 	sentences := tui.Sentences(diff, plainWidth)
 	more := len(sentences) - plainKeys
 	facts = append(facts, sentences[:min(len(sentences), plainKeys)]...)
@@ -62,7 +98,16 @@ func (p Prompter) overwritePlain(ctx context.Context, q Overwrite, diff []tui.Ro
 		Choices: []Choice{{yes, q.Yes}, {no, Cancel}},
 		Preset:  no,
 	}
+	if q.Harmless {
+		question.Preset = yes
+	}
+	if !q.Undone.Empty() {
+		question.Choices = slices.Insert(question.Choices, 1, Choice{merge, mergeFirst})
+	}
 	answer, err := p.choosePlain(ctx, question, func() []string { return tui.Sentences(diff, 0) })
+	if err == nil && answer == merge {
+		return false, ErrMerge
+	}
 	return answer == yes, err
 }
 
@@ -93,7 +138,7 @@ type listed struct {
 }
 
 func newOverwriteView(p Prompter, q Overwrite) *overwriteView {
-	diff := tui.Rows(q.Difference, q.Files)
+	diff := q.rows()
 	m := &overwriteView{
 		view:     newView(p),
 		question: q,
@@ -153,6 +198,10 @@ func (m *overwriteView) key(name string) tea.Cmd {
 		}
 	case "n", "q", "esc":
 		return m.end(noGiven)
+	case "m":
+		if !m.question.Undone.Empty() {
+			return m.end(mergeGiven)
+		}
 	case "enter", " ":
 		if m.pick() {
 			m.open[m.row] = !m.open[m.row]
@@ -263,6 +312,9 @@ func (m *overwriteView) above() []string {
 	if m.question.Notice != "" {
 		lines = append(lines, paragraph(m.theme.Warning, m.question.Notice, columns)...)
 	}
+	if !m.question.Undone.Empty() { // its sections count
+		return lines
+	}
 	return append(lines, paragraph(m.theme.Title, tui.Counts(m.question.Difference), columns)...)
 }
 
@@ -336,7 +388,8 @@ func (m *overwriteView) state(end int) (parts []string) {
 		if m.question.Files {
 			what = "files"
 		}
-		parts = append(parts, fmt.Sprintf("filter: %s  %d of %d %s", filter, m.keys, m.question.Difference.Len(), what))
+		parts = append(parts, fmt.Sprintf("filter: %s  %d of %d %s", filter, m.keys,
+			m.question.Difference.Len()+m.question.Undone.Len(), what))
 	}
 	if end-m.top < len(m.lines) {
 		parts = append(parts, fmt.Sprintf("lines %d to %d of %d", m.top+1, end, len(m.lines)))
@@ -344,14 +397,24 @@ func (m *overwriteView) state(end int) (parts []string) {
 	return parts
 }
 
-// answers returns the line of the two answers. Their keys are in brackets while they do
+// answers returns the line of the answers. Their keys are in brackets while they do
 // something.
 func (m *overwriteView) answers() string {
-	y, n := " y ", " n "
-	if m.ready && !m.typing {
-		y, n = m.theme.Accent.Render("[y]"), m.theme.Accent.Render("[n]")
+	answers := []struct{ key, text string }{{"y", m.question.Yes}, {"m", mergeFirst}, {"n", Cancel}}
+	between := "  "
+	if m.question.Undone.Empty() {
+		answers = slices.Delete(answers, 1, 2)
+		between = "   "
 	}
-	return fmt.Sprintf("  %s %s   %s %s", y, m.question.Yes, n, Cancel)
+	parts := make([]string, len(answers))
+	for i, a := range answers {
+		key := " " + a.key + " "
+		if m.ready && !m.typing {
+			key = m.theme.Accent.Render("[" + a.key + "]")
+		}
+		parts[i] = key + " " + a.text
+	}
+	return "  " + strings.Join(parts, between)
 }
 
 // help names the other keys that do something now, as many as fit in a line.

@@ -109,3 +109,21 @@ func TestOverwrite_PlainBreaksLinesBetweenWords(t *testing.T) {
 		t.Errorf("lines are broken within words:\n%s", out.String())
 	}
 }
+
+func TestOverwrite_PlainNamesWhoseEditsAreUndone(t *testing.T) {
+	q := question(diff(t, `{"a": 1}`, `{"a": 2}`))
+	q.Undone = diff(t, `{"color": "red"}`, `{}`)
+	q.Notes = map[string]string{"color": "bob, 3 h ago"}
+	said, _, err := askPlain(q, 24, "m")
+	if !strings.Contains(said, "Edits undone: 1 removed.\n1 changed.\ncolor removed: \"red\" (bob, 3 h ago)\na changed: 1 to 2\n1. Overwrite it\n2. Merge\n3. Cancel\n") {
+		t.Error(said)
+	}
+	if !errors.Is(err, prompts.ErrMerge) {
+		t.Error(err)
+	}
+	q = question(diff(t, `{"a": 1}`, `{"a": 2}`))
+	q.Harmless = true
+	if said, yes, err := askPlain(q, 24, ""); !yes || err != nil {
+		t.Errorf("enter is no yes: %v %s", err, said)
+	}
+}

@@ -29,6 +29,7 @@ const (
 	unanswered answer = iota // it runs, or was interrupted
 	noGiven
 	yesGiven
+	mergeGiven
 )
 
 func newView(p Prompter) view {

@@ -16,6 +16,7 @@ import (
 // Row is a row of a difference: a key, or the heading of the keys with one first segment.
 type Row struct {
 	Heading bool
+	Section bool   // a heading of rows with headings of their own
 	key     string // the whole key; of a heading the first segment of the keys below it
 	segment string // the key's first segment; of a file the whole path
 
@@ -23,6 +24,7 @@ type Row struct {
 	kind     kind
 	file     bool   // the key is the path of a file, and its values are texts
 	from, to string // the texts of its values, "" for no value
+	note     string // who wrote it, and when; "" for nothing
 
 	// Of a heading.
 	counts counts // of the keys below it
@@ -81,6 +83,18 @@ func Rows(d flat.Difference, files bool) []Row {
 	return rows
 }
 
+// Section puts rows below a heading, and adds notes to them by their keys.
+func Section(title string, rows []Row, notes map[string]string) []Row {
+	section := Row{Heading: true, Section: true, key: title, segment: title}
+	for i := range rows {
+		if r := &rows[i]; !r.Heading {
+			r.note = notes[r.key]
+			section.counts[r.kind]++
+		}
+	}
+	return slices.Insert(rows, 0, section)
+}
+
 // firstSegment returns the part of a key before its first dot that is not escaped.
 func firstSegment(key string) string {
 	for i := 0; i < len(key); i++ {
@@ -104,6 +118,9 @@ func Find(rows []Row, text string) (found []int, keys int) {
 	heading := -1 // index of the last heading, until it is found
 	for i := range rows {
 		r := &rows[i]
+		if r.Section && text == "" {
+			found = append(found, i)
+		}
 		if r.Heading {
 			heading = i
 			continue
@@ -153,6 +170,7 @@ type RowLine struct {
 	kind    kind   // of a key
 	head    string // painted as a heading, or as its kind
 	text    string // follows head, and is not painted
+	note    string // ends the line
 }
 
 // Paint returns the line in the colours of th, with each occurrence of text highlighted.
@@ -161,7 +179,11 @@ func (l RowLine) Paint(th *Theme, text string) string {
 	if l.heading {
 		style = th.Title
 	}
-	return highlight(th, style, l.head, text) + highlight(th, lipgloss.NewStyle(), l.text, text)
+	line := highlight(th, style, l.head, text) + highlight(th, lipgloss.NewStyle(), l.text, text)
+	if l.note != "" {
+		line += th.Hint.Render(l.note)
+	}
+	return line
 }
 
 func highlight(th *Theme, style lipgloss.Style, shown, text string) string {
@@ -185,8 +207,18 @@ func highlight(th *Theme, style lipgloss.Style, shown, text string) string {
 // Lines returns the row in lines of at most width columns: a single line, or with open as
 // many as it takes to show all of it.
 func (r *Row) Lines(width int, open bool) []RowLine {
-	folded, whole := r.folded(width)
-	if !open || whole {
+	note := ""
+	if r.note != "" {
+		note = "  " + r.note
+	}
+	room := width - lipgloss.Width(note)
+	hidden := note != "" && room < minNotedColumns // the note, until the row is unfolded
+	if hidden {
+		note, room = "", width
+	}
+	folded, whole := r.folded(room)
+	if !open || whole && !hidden {
+		folded.note = note
 		return []RowLine{folded}
 	}
 	indent := r.indent()
@@ -197,6 +229,11 @@ func (r *Row) Lines(width int, open bool) []RowLine {
 		sign = " "
 	}
 	indent += "    "
+	if r.note != "" {
+		for _, text := range wrap(r.note, width-len(indent)) {
+			lines = append(lines, RowLine{text: indent, note: text})
+		}
+	}
 	parts, ok := r.parts()
 	if !ok {
 		return append(lines, valueLines(r.kind, indent, r.from, r.to, width)...)
@@ -244,6 +281,9 @@ func (r *Row) folded(width int) (l RowLine, whole bool) {
 	text, whole := r.value(room)
 	return RowLine{kind: r.kind, head: head, text: text}, whole
 }
+
+// minNotedColumns is the least width that a note leaves for the key and its values.
+const minNotedColumns = 40
 
 // minValueColumns is the least width in which something of a value can be recognized.
 const minValueColumns = 4
@@ -313,9 +353,15 @@ func hanging(k kind, head, text string, width int) []RowLine {
 func Sentences(rows []Row, width int) []string {
 	var all []string
 	for i := range rows {
-		if r := &rows[i]; !r.Heading {
-			all = append(all, r.sentences(width)...)
+		r := &rows[i]
+		if r.Heading {
+			continue
 		}
+		sentences := r.sentences(width)
+		if r.note != "" {
+			sentences[0] += " (" + r.note + ")"
+		}
+		all = append(all, sentences...)
 	}
 	return all
 }

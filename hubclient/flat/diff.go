@@ -34,6 +34,44 @@ func Diff(from, to Config) Difference {
 	return d
 }
 
+// Split divides a difference into the keys that chosen reports true for, and the others.
+func (d Difference) Split(chosen func(key string) bool) (those, others Difference) {
+	side := func(key string) *Difference {
+		if chosen(key) {
+			return &those
+		}
+		return &others
+	}
+	for _, e := range d.Added {
+		to := side(e.Key)
+		to.Added = append(to.Added, e)
+	}
+	for _, c := range d.Changed {
+		to := side(c.Key)
+		to.Changed = append(to.Changed, c)
+	}
+	for _, e := range d.Removed {
+		to := side(e.Key)
+		to.Removed = append(to.Removed, e)
+	}
+	return those, others
+}
+
+// Keys returns the keys: those that were added, changed, then removed.
+func (d Difference) Keys() []string {
+	keys := make([]string, 0, d.Len())
+	for _, e := range d.Added {
+		keys = append(keys, e.Key)
+	}
+	for _, c := range d.Changed {
+		keys = append(keys, c.Key)
+	}
+	for _, e := range d.Removed {
+		keys = append(keys, e.Key)
+	}
+	return keys
+}
+
 // Len is the number of keys.
 func (d Difference) Len() int { return len(d.Added) + len(d.Changed) + len(d.Removed) }
 

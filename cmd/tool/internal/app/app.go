@@ -6,6 +6,7 @@
 package app
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,6 +23,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/state"
 	"example.com/projecthub/cmd/tool/internal/term"
+	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/prompts"
 	"example.com/projecthub/tui"
 )
@@ -44,6 +46,10 @@ type App struct {
 	Env Optional // the flag --env, as typed; env is the environment in use
 
 	Command string // the running one, without the program's name
+
+	// Merge merges the config of a hub project into the settings of a local one, as pull does, for the
+	// question of a push: no command imports another. Its error is ErrDeclined if a person leaves it.
+	Merge func(ctx context.Context, a *App, local *workspace.Project, project Optional) error
 
 	commands *cobra.Command        // all of them
 	ended    func() syscall.Signal // see EndedBy

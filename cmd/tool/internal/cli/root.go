@@ -86,6 +86,7 @@ the available actions.`,
 	})
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(c.OutOrStdout(), helpText(c)) })
 	a.GlobalFlags(root)
+	a.Merge = pull.Merge
 	root.Flags().Bool("version", false, "show the version")
 	root.AddGroup(
 		&cobra.Group{ID: "start", Title: "Start:"},

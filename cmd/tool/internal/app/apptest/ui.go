@@ -64,13 +64,20 @@ func (u *UI) Choose(_ context.Context, title string, names []string, preset stri
 	return u.answer(title, names...), nil
 }
 
-// Overwrite answers yes or no, and remembers the changes that were shown.
+// Overwrite answers yes, no or merge, and remembers the changes that were shown.
 func (u *UI) Overwrite(_ context.Context, q prompts.Overwrite) (bool, error) {
 	facts := append([]string{q.Notice}, q.Facts...)
 	for _, c := range q.Difference.Changed {
 		facts = append(facts, fmt.Sprintf("%s: %s -> %s", c.Key, c.From, c.To))
 	}
-	return u.answer(q.Title, facts...) == "yes", nil
+	for _, key := range q.Undone.Keys() {
+		facts = append(facts, "undoes "+key+": "+q.Notes[key])
+	}
+	answer := u.answer(q.Title, facts...)
+	if answer == "merge" {
+		return false, prompts.ErrMerge
+	}
+	return answer == "yes", nil
 }
 
 // Merge answers with a letter for each conflict, m or t; with no, it leaves.

@@ -68,6 +68,23 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	return a.Show(r)
 }
 
+// Merge merges the hub's config into the settings of a local project, for a push whose question
+// was answered so: it only asks about conflicts. Its error is [app.ErrDeclined] where none is chosen.
+func Merge(ctx context.Context, a *app.App, local *workspace.Project, project app.Optional) (err error) {
+	p := &pull{Target: app.Target{App: a, Given: project, Local: local}, asks: true}
+	if err := p.read(); err != nil {
+		return err
+	}
+	if p.Hub, err = a.ConnectTo(ctx, false); err != nil {
+		return err
+	}
+	plan, err := p.plan(ctx)
+	if err == nil {
+		_, err = p.apply(ctx, plan)
+	}
+	return err
+}
+
 // pull plans, asks, and does what was planned.
 func (p *pull) pull(ctx context.Context) (*Result, error) {
 	err := p.findOutput()

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"slices"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
@@ -13,13 +14,9 @@ import (
 // checkClobber refuses to undo what others wrote since client.json was last synchronized
 // with the hub, and what the caller edited on the page or through the API.
 func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
-	bases, err := p.App.Bases(p.Local)
+	base, err := p.baseRevision()
 	if err != nil {
-		return failure.At(app.StageRead, err)
-	}
-	base := ""
-	if b := bases.Of(p.Hub.Origin(), p.Project); b != nil {
-		base = b.Revision
+		return err
 	}
 	if base == current.Revision {
 		return nil
@@ -87,17 +84,28 @@ func (p *push) editsSince(
 	if err != nil {
 		return nil, err
 	}
+	edits, err = p.entriesSince(ctx, base, history)
+	return slices.DeleteFunc(edits, func(e failure.Edit) bool { return isOwnPush(e.ConfigEntry, me) }), err
+}
+
+// entriesSince returns the entries of a history since the one with the revision base, newest first.
+func (p *push) entriesSince(
+	ctx context.Context, base string, history func(each func(wire.ConfigEntry) bool) error,
+) (entries []failure.Edit, err error) {
 	err = history(func(e wire.ConfigEntry) bool {
 		if e.Revision == base {
 			return false
 		}
-		fromWorkspace := e.UpdatedVia == wire.ViaPush || e.UpdatedVia == wire.ViaCreate || e.UpdatedVia == ""
-		if !fromWorkspace || e.UpdatedBy != me.Name() {
-			edits = append(edits, failure.Edit{ConfigEntry: e})
-		}
+		entries = append(entries, failure.Edit{ConfigEntry: e})
 		return true
 	})
-	return edits, err
+	return entries, err
+}
+
+// isOwnPush reports whether the caller pushed it, from whatever machine.
+func isOwnPush(e wire.ConfigEntry, me *wire.Whoami) bool {
+	fromWorkspace := e.UpdatedVia == wire.ViaPush || e.UpdatedVia == wire.ViaCreate || e.UpdatedVia == ""
+	return fromWorkspace && e.UpdatedBy == me.Name()
 }
 
 // addKeys adds to the newest edits which keys they changed, as far as the hub has both configs.

@@ -2,10 +2,12 @@ package push
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/prompts"
 )
@@ -24,7 +26,7 @@ func (p *push) confirm(ctx context.Context, plan *Plan) error {
 			return err
 		}
 	}
-	return p.confirmConfig(ctx, plan, false)
+	return p.confirmConfig(ctx, plan, "")
 }
 
 // confirmSensitive asks whether files that hold secrets are pushed, and once for each
@@ -50,9 +52,9 @@ func (p *push) confirmSensitive(ctx context.Context, plan *Plan) error {
 	return nil
 }
 
-// confirmConfig asks whether the local config replaces the hub's. again says that the hub's
-// config changed while the person looked at it.
-func (p *push) confirmConfig(ctx context.Context, plan *Plan, again bool) error {
+// confirmConfig asks whether the local config replaces the hub's. notice says what has changed
+// since it was asked before. The answer m merges the hub's config into client.json, and asks again.
+func (p *push) confirmConfig(ctx context.Context, plan *Plan, notice string) error {
 	current := plan.current
 	if !p.asks || current == nil || !current.HasConfig && !p.opts.Ask {
 		return nil
@@ -61,7 +63,19 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, again bool) error 
 		Title:      fmt.Sprintf("Overwrite the config of %s?", p.Project),
 		Facts:      p.App.EnvironmentFact(p.Local, plan.Origin),
 		Yes:        "Overwrite it",
+		Notice:     notice,
 		Difference: *plan.Config,
+	}
+	switch {
+	case plan.Theirs == nil:
+		q.Facts = append(q.Facts, "Note    client.json was never pulled from there: whose edits this undoes is not known")
+	case !plan.Theirs.difference.Empty():
+		q.Title = fmt.Sprintf("Overwrite the config of %s? This would undo %s.", p.Project, plan.Theirs)
+		q.Yes = "Overwrite"
+		q.Difference, q.Undone, q.Notes = *plan.Mine, plan.Theirs.difference, plan.Theirs.notes
+	case current.HasConfig:
+		q.Title = fmt.Sprintf("Push %s to %s?", app.Count(plan.Config.Len(), "change", "changes"), p.Project)
+		q.Yes, q.Harmless = "Push", true
 	}
 	if recorded := p.Client.Project.Text; recorded != "" && recorded != p.Project.String() {
 		q.Facts = append(q.Facts, "Note    client.json names another project: "+recorded)
@@ -75,10 +89,29 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, again bool) error 
 	for _, note := range app.FindingNotes(plan.findings) {
 		q.Facts = append(q.Facts, "Note    "+note)
 	}
-	if again {
-		q.Notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)
+	yes, err := p.App.UI.Overwrite(ctx, q)
+	if !errors.Is(err, prompts.ErrMerge) {
+		return app.Agreed(yes, err)
 	}
-	return app.Agreed(p.App.UI.Overwrite(ctx, q))
+	switch err := p.App.Merge(ctx, p.App, p.Local, p.Given); {
+	case errors.Is(err, app.ErrDeclined):
+		return p.confirmConfig(ctx, plan, notice)
+	case err != nil:
+		return err
+	}
+	p.merged = true
+	p.Client, err = p.App.ReadClient(p.Local)
+	if err == nil {
+		p.config, p.body, err = app.ReadConfig(p.Client)
+	}
+	if err != nil {
+		return failure.At(app.StageRead, err)
+	}
+	if err := p.planConfig(ctx, plan, ""); err != nil {
+		return err
+	}
+	plan.Note("%s", p.mergedText())
+	return p.confirmConfig(ctx, plan, "The hub's edits are in client.json now. This is what is left of yours:")
 }
 
 // confirmFiles shows how the base files change, and asks where files are removed, or where

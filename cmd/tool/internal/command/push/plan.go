@@ -25,6 +25,8 @@ type Plan struct {
 	HasConfig       bool             `json:"hasConfig"`
 	EnrichmentCount int              `json:"enrichmentCount"`
 	Config          *flat.Difference `json:"config"`    // null: no config is sent
+	Mine            *flat.Difference `json:"mine"`      // of config; null: it is not known whose edits are undone
+	Theirs          *Undone          `json:"theirs"`    // of config; null as Mine
 	BaseFiles       *FilesPlan       `json:"baseFiles"` // null: no base files are sent
 	Authorized      bool             `json:"authorized"`
 	app.Noted       `json:",inline"`
@@ -85,6 +87,7 @@ func (p *push) planConfig(ctx context.Context, plan *Plan, have string) (err err
 		go func() { _, _ = check() }()
 	}
 	plan.Config, plan.current = &flat.Difference{}, nil // an outdated plan is planned again
+	plan.Mine, plan.Theirs = &flat.Difference{}, &Undone{}
 	plan.match = p.opts.IfRevision.String()
 	if plan.match == noRevision {
 		plan.match = flat.Config{}.Revision()
@@ -135,9 +138,15 @@ func (p *push) planConfig(ctx context.Context, plan *Plan, have string) (err err
 			plan.findings = w.Findings
 		}
 	}
-	if p.asks || p.opts.DryRun {
-		*plan.Config, err = p.diff(current)
+	if !p.asks && !p.opts.DryRun {
+		return nil
 	}
+	theirs, err := p.ParseConfig(current.Config)
+	if err != nil {
+		return err
+	}
+	*plan.Config = flat.Diff(theirs, p.config)
+	plan.Mine, plan.Theirs, err = p.split(ctx, theirs, current)
 	return err
 }
 

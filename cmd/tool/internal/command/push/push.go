@@ -37,6 +37,7 @@ type push struct {
 
 	ambiguous bool // writeConfig failed, and a config may have been replaced nevertheless
 	replaced  bool // a config was replaced
+	merged    bool // the hub's config was merged into client.json
 }
 
 func newPush(a *app.App, local *workspace.Project, o Options) *push {
@@ -212,7 +213,11 @@ func (p *push) writeConfig(ctx context.Context, plan *Plan) (*wire.ConfigWritten
 		if err := p.planConfig(ctx, plan, ""); err != nil {
 			return nil, err
 		}
-		if err := p.confirmConfig(ctx, plan, true); err != nil {
+		notice := ""
+		if plan.current != nil {
+			notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", plan.current.UpdatedBy)
+		}
+		if err := p.confirmConfig(ctx, plan, notice); err != nil {
 			return nil, err
 		}
 	}
@@ -362,6 +367,8 @@ func (p *push) fail(err error) error {
 	case p.ambiguous:
 		e = e.WithHint("the push may have been applied, see %s; if so, to restore the previous config: %s",
 			p.App.CommandText(p.Line("log")), p.undoText())
+	case p.merged && !p.Done.ConfigWritten:
+		e = e.WithHint("%s", p.mergedText())
 	case p.Done.ConfigWritten && p.opts.Files && !p.Done.BaseFilesWritten:
 		e.Hint = "the config was written, the base files were not"
 		_, fromHub := errors.AsType[*hubclient.Error](err)
@@ -377,6 +384,12 @@ func (p *push) fail(err error) error {
 		}
 	}
 	return e
+}
+
+// mergedText says what the answer m did.
+func (p *push) mergedText() string {
+	return fmt.Sprintf("the hub's edits were merged into %s; to undo that: %s", p.Local.ClientPath(),
+		p.App.CommandText(p.Line("pull").Flag("--undo")))
 }
 
 // undoText is the command that undoes the push.

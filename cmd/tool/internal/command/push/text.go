@@ -77,8 +77,16 @@ func (r *Plan) Text(w *app.Printer) {
 		w.Head("Pushing %s to %s would change nothing", r.ProjectName, r.Project)
 	}
 	if r.Config != nil {
-		w.Field("config", "%s", app.DifferenceSummary(*r.Config))
-		for _, line := range app.DifferenceLines(*r.Config) {
+		own := *r.Config
+		if r.Theirs != nil && !r.Theirs.difference.Empty() {
+			w.Field("undoes", "%s", r.Theirs)
+			for _, line := range app.DifferenceLines(r.Theirs.difference) {
+				w.Line("    %s", line)
+			}
+			own = *r.Mine
+		}
+		w.Field("config", "%s", app.DifferenceSummary(own))
+		for _, line := range app.DifferenceLines(own) {
 			w.Line("    %s", line)
 		}
 		w.Field("enrichments", "%d", r.EnrichmentCount)

@@ -1,0 +1,168 @@
+package push
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/wire"
+)
+
+// Undone are the edits of others that a push would undo, by key.
+type Undone struct {
+	Added   map[string]UndoneEdit `json:"added"` // by the push, since they were removed on the hub
+	Changed map[string]UndoneEdit `json:"changed"`
+	Removed map[string]UndoneEdit `json:"removed"`
+
+	difference flat.Difference
+	notes      map[string]string // by key: who wrote it, and when
+	by         []string          // who wrote them
+}
+
+// UndoneEdit is a value that a push would replace, and who wrote it.
+type UndoneEdit struct {
+	From jsontext.Value `json:"from,omitzero"` // absent: it was removed
+	To   jsontext.Value `json:"to,omitzero"`   // absent: the push removes it
+	By   string         `json:"by"`            // "": not known
+	At   time.Time      `json:"at,omitzero"`
+	Via  wire.Via       `json:"via,omitzero"`
+}
+
+// split divides what the push changes into its own changes and the edits of others that it would
+// undo: those since the config that client.json was last synchronized with. Without that config, or
+// where the hub keeps it no more, whose edits they are is not known: both are nil.
+func (p *push) split(
+	ctx context.Context, theirs flat.Config, current *wire.Config,
+) (mine *flat.Difference, undone *Undone, err error) {
+	revision, err := p.baseRevision()
+	if err != nil || revision == "" {
+		return nil, nil, err
+	}
+	if revision == current.Revision {
+		own := flat.Diff(theirs, p.config)
+		return &own, &Undone{}, nil
+	}
+	base := flat.Config{}
+	if revision != base.Revision() {
+		kept, err := p.Hub.ConfigRevision(ctx, p.Project, revision)
+		if hubclient.HasCode(err, wire.CodeNotFound) {
+			return nil, nil, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if base, err = flat.Parse(kept.Config); err != nil || base.Revision() != revision {
+			return nil, nil, err
+		}
+	}
+	entries, err := p.entriesSince(ctx, revision, func(each func(wire.ConfigEntry) bool) error {
+		return p.Hub.EachConfigEntry(ctx, p.Project, each)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	me, err := p.Hub.Whoami(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.addKeys(ctx, entries)
+	writers := writersOf(entries)
+	edited := map[string]bool{}
+	for _, key := range flat.Diff(base, theirs).Keys() {
+		edited[key] = true
+	}
+	undoes, own := flat.Diff(theirs, p.config).Split(func(key string) bool {
+		w := writers[key]
+		return edited[key] && (w == nil || !isOwnPush(w.ConfigEntry, me))
+	})
+	return &own, newUndone(undoes, writers), nil
+}
+
+// baseRevision returns the revision that client.json was last synchronized with, "" if it is not known.
+func (p *push) baseRevision() (string, error) {
+	bases, err := p.App.Bases(p.Local)
+	if err != nil {
+		return "", failure.At(app.StageRead, err)
+	}
+	if b := bases.Of(p.Hub.Origin(), p.Project); b != nil {
+		return b.Revision, nil
+	}
+	return p.App.SyncState().Last(p.Hub.Origin(), p.Project), nil
+}
+
+// writersOf finds the newest edit of each key, among those whose keys are known.
+func writersOf(entries []failure.Edit) map[string]*failure.Edit {
+	writers := map[string]*failure.Edit{}
+	for i := range slices.Backward(entries) { // they are newest first
+		e := &entries[i]
+		if e.Keys == nil {
+			continue
+		}
+		for _, key := range slices.Concat(e.Keys.Added, e.Keys.Changed, e.Keys.Removed) {
+			writers[key] = e
+		}
+	}
+	return writers
+}
+
+func newUndone(d flat.Difference, writers map[string]*failure.Edit) *Undone {
+	u := &Undone{
+		Added:      map[string]UndoneEdit{},
+		Changed:    map[string]UndoneEdit{},
+		Removed:    map[string]UndoneEdit{},
+		difference: d,
+		notes:      map[string]string{},
+	}
+	edit := func(key, from, to string) UndoneEdit {
+		var undone UndoneEdit
+		if from != "" {
+			undone.From = jsontext.Value(from)
+		}
+		if to != "" {
+			undone.To = jsontext.Value(to)
+		}
+		if e := writers[key]; e != nil {
+			undone.By, undone.At, undone.Via = e.UpdatedBy, e.UpdatedAt, e.UpdatedVia
+			u.notes[key] = app.Cell(e.UpdatedBy) + ", " + app.Ago(e.UpdatedAt)
+			if !slices.Contains(u.by, e.UpdatedBy) {
+				u.by = append(u.by, e.UpdatedBy)
+			}
+		}
+		return undone
+	}
+	for _, e := range d.Added {
+		u.Added[e.Key] = edit(e.Key, "", e.Text)
+	}
+	for _, c := range d.Changed {
+		u.Changed[c.Key] = edit(c.Key, c.From, c.To)
+	}
+	for _, e := range d.Removed {
+		u.Removed[e.Key] = edit(e.Key, e.Text, "")
+	}
+	return u
+}
+
+// String says what is undone, such as: 2 edits by alice.
+func (u *Undone) String() string {
+	names := make([]string, 0, 3)
+	for _, name := range u.by[:min(len(u.by), 2)] {
+		names = append(names, app.Cell(name))
+	}
+	if others := len(u.by) - len(names); others > 0 {
+		names = append(names, app.Count(others, "other", "others"))
+	}
+	by := strings.Join(names, ", ")
+	if n := len(names); n > 1 {
+		by = strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return fmt.Sprintf("%s by %s", app.Count(u.difference.Len(), "edit", "edits"), cmp.Or(by, "others"))
+}

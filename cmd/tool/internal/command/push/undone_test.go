@@ -1,0 +1,127 @@
+package push_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/app/apptest"
+	"example.com/projecthub/cmd/tool/internal/command/pull"
+	"example.com/projecthub/cmd/tool/internal/command/push"
+)
+
+// merging is the command as in the program, where its question can merge.
+func merging(a *app.App) *cobra.Command {
+	a.Merge = pull.Merge
+	return push.Command(a)
+}
+
+// edited is a workspace whose config was pushed, edited on the hub, and then edited here.
+func edited(t *testing.T, theirs map[string]string, mine string) *apptest.World {
+	w := apptest.Differing(t)
+	w.Local("@alice/web", `{"title": "Pets", "old": 1}`)
+	w.Run(push.Command, "web", "--force").Done()
+	for key, value := range theirs {
+		w.Edit(apptest.Stack, key, value)
+	}
+	w.Local("@alice/web", mine)
+	return w
+}
+
+// asked is one question with its facts.
+func asked(t *testing.T, w *apptest.World, n int, want ...string) {
+	t.Helper()
+	if len(w.UI.Asked) <= n {
+		t.Fatalf("asked %q", w.UI.Asked)
+	}
+	for _, text := range want {
+		if !strings.Contains(w.UI.Asked[n], text) {
+			t.Errorf("question %d does not say %q: %q", n, text, w.UI.Asked[n])
+		}
+	}
+}
+
+func TestPush_SaysWhoseEditsItWouldUndo(t *testing.T) {
+	w := edited(t, map[string]string{"color": `"red"`}, `{"title": "Animals", "old": 1}`)
+	w.UI.Answers = []string{"no"}
+	w.Run(push.Command, "web").Done()
+	asked(t, w, 0, "Overwrite the config of @alice/web? This would undo 1 edit by alice.\n",
+		`title: "Pets" -> "Animals"`, "undoes color: alice, just now")
+	w.Run(push.Command, "web", "--dry-run").Done().Prints("undoes       1 edit by alice\n    - color: \"red\"\n",
+		"    ~ title: \"Pets\" → \"Animals\"\n")
+	plan := w.Run(push.Command, "web", "--dry-run", "--json").Done().JSON()
+	mine, theirs := plan["mine"].(map[string]any), plan["theirs"].(map[string]any)
+	if len(mine["changed"].(map[string]any)) != 1 || len(mine["removed"].(map[string]any)) != 0 {
+		t.Errorf("mine: %v", mine)
+	}
+	color, _ := theirs["removed"].(map[string]any)["color"].(map[string]any)
+	if color["from"] != "red" || color["by"] != "alice" || color["via"] != "api" || color["at"] == nil {
+		t.Errorf("theirs: %v", theirs)
+	}
+	wantConfig(t, w, `{"color":"red","old":1,"title":"Pets"}`)
+}
+
+func TestPush_MergesFirst(t *testing.T) {
+	w := edited(t, map[string]string{"color": `"red"`}, `{"title": "Animals", "old": 1}`)
+	w.UI.Answers = []string{"merge", "yes"}
+	w.Run(merging, "web").Done().
+		Prints("the hub's edits were merged into .tool/web/client.json; to undo that: tool", "pull web --undo\n")
+	asked(t, w, 1, "Push 1 change to @alice/web?\n", "in client.json now")
+	wantConfig(t, w, `{"color":"red","old":1,"title":"Animals"}`)
+	if text := w.Read(".tool/web/client.json"); !strings.Contains(text, `"color": "red"`) {
+		t.Errorf("client.json: %s", text)
+	}
+}
+
+func TestPush_CancelAfterAMergeSaysWhatWasChanged(t *testing.T) {
+	w := edited(t, map[string]string{"color": `"red"`}, `{"title": "Animals", "old": 1}`)
+	w.UI.Answers = []string{"merge", "no"}
+	w.Run(merging, "web").Done().Prints("Aborted: the hub's edits were merged into .tool/web/client.json; to undo that: tool")
+	wantConfig(t, w, `{"color":"red","old":1,"title":"Pets"}`)
+}
+
+func TestPush_AsksAboutConflictsOfAMerge(t *testing.T) {
+	w := edited(t, map[string]string{"title": `"Dogs"`}, `{"title": "Cats", "old": 1}`)
+	before := w.Read(".tool/web/client.json")
+	w.UI.Answers = []string{"merge", "no", "no"} // leaving the conflicts returns to the question
+	w.Run(merging, "web").Done()
+	asked(t, w, 1, `title: "Pets" | "Cats" | "Dogs"`)
+	asked(t, w, 2, "This would undo 1 edit by alice.")
+	if now := w.Read(".tool/web/client.json"); now != before {
+		t.Errorf("client.json is now %s", now)
+	}
+	w.UI.Answers = []string{"merge", "t"} // nothing of mine is left: there is nothing more to ask
+	w.Run(merging, "web").Done()
+	wantConfig(t, w, `{"old":1,"title":"Dogs"}`)
+}
+
+func TestPush_YesIsHarmlessWhereNobodyElseWrote(t *testing.T) {
+	w := edited(t, nil, `{"title": "Animals", "old": 1}`)
+	w.UI.Answers = []string{"yes"}
+	w.Run(push.Command, "web").Done()
+	asked(t, w, 0, "Push 1 change to @alice/web?\n")
+}
+
+// A push from another machine is the caller's own: only the edit of the page counts.
+func TestPush_OwnPushesAreNoEditsOfOthers(t *testing.T) {
+	w := edited(t, map[string]string{"color": `"red"`}, `{"title": "Animals", "old": 1, "color": "blue"}`)
+	pulled := w.Read(".tool/web/pulled.json")
+	w.Run(push.Command, "web", "--force").Done()
+	w.Write(".tool/web/pulled.json", pulled)
+	w.Local("@alice/web", `{"title": "Mice", "old": 1}`)
+	w.UI.Answers = []string{"no"}
+	w.Run(push.Command, "web").Done()
+	asked(t, w, 0, "Push 2 changes to @alice/web?\n")
+}
+
+func TestPush_SaysWhereItIsNotKnownWhoseEditsItUndoes(t *testing.T) {
+	w := apptest.Differing(t)
+	w.UI.Answers = []string{"no"}
+	w.Run(push.Command, "web").Done()
+	asked(t, w, 0, "whose edits this undoes is not known")
+	if plan := w.Run(push.Command, "web", "--dry-run", "--json").Done().JSON(); plan["mine"] != nil || plan["theirs"] != nil {
+		t.Errorf("%v", plan)
+	}
+}
