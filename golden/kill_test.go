@@ -69,7 +69,7 @@ func questions() []question {
 		question{"pull: files", []string{"pull", "web", "--base-files"},
 			[]turn{{"[n] Cancel", "", "y"}, {"> Cancel", "", ""}}, []string{"):\ty", "):\t"}},
 		question{"publish", []string{"publish", "second"}, []turn{{"> Cancel", "", ""}}, []string{"(default 2):\t"}},
-		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"or nothing to cancel", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"to cancel:\t"}},
+		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"Esc cancels", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"cancels:\t"}},
 		question{"which local project", []string{"push"}, []turn{{"> second", "", ""}}, []string{"(default 1):\t"}},
 		question{"create: which local project", []string{"project", "create"}, []turn{{"Which local project?", "", ""}}, []string{"(default 1):\t"}},
 		question{"login: hub", []string{"login"}, []turn{{"Which hub?", "", ""}}, []string{"):\t"}},

@@ -296,7 +296,7 @@ func TestProjectRm_RequiresFullName(t *testing.T) {
 		code       int
 	}{{"rm-nothing", enter, 0}, {"rm-nothing", escape, 0}, {"rm-ctrl-c", ctrlC, 130}} {
 		term := w.open(usual, "project", "rm", "web")
-		term.wait("or nothing to cancel")
+		term.wait("Esc cancels")
 		w.show(term, "rm-question")
 		term.press(c.keys)
 		term.ends(c.code)
@@ -313,9 +313,9 @@ func TestProjectRm_RequiresFullName(t *testing.T) {
 		term.ends(130)
 	}
 	term := w.open(usual, "project", "rm", "web")
-	term.wait("or nothing to cancel")
+	term.wait("Esc cancels")
 	term.press("web" + enter)
-	term.wait("✗ type @alice/web to confirm")
+	term.wait("✗ that is not @alice/web")
 	w.show(term, "rm-wrong")
 	w.config()
 	term.press(ctrlU + "@alice/web" + enter)
@@ -354,10 +354,10 @@ func TestQuestion_PlainTerminalUsesLines(t *testing.T) {
 				t.Errorf("the hub's config changed: %s", got)
 			}
 			term = ask(t, env, "project", "rm", "web")
-			term.asked("nothing to cancel:")
+			term.asked("empty answer cancels:")
 			term.press("web\n")
 			term.wait("Invalid answer")
-			term.asked("nothing to cancel:")
+			term.asked("empty answer cancels:")
 			term.press("\n")
 			term.ends(0)
 			w.show(term, "plain-rm")

@@ -95,11 +95,11 @@ func (c *contact) tour() {
 		turn{"> Create @", "create: review", enter})
 	c.write(".tool/app/client.json", strings.Replace(c.read(".tool/app/client.json"), `"basePath": "src"`,
 		`"basePath": "src", "title": "Pet store", "theme": {"colour": "teal", "dark": true}, "tags": ["cats", "dogs"]`, 1))
-	c.screens(0, nil, turn{"local-ahead", "home: changed here", "q"})
+	c.screens(0, nil, turn{"changed here", "home: changed here", "q"})
 	c.screens(0, []string{"push", "app"}, turn{"[n] Cancel", "push: question", "a"}, turn{"> +", "push: unfolded", "/"},
 		turn{"filter: _", "push: filter", "teal" + enter}, turn{"filter: teal  ", "push: filtered", "y"})
 	c.screens(0, []string{"pull", "app"})
-	c.screens(0, []string{"project", "rm", "@alice/app"}, turn{"nothing to cancel", "rm: question", "web" + enter}, turn{"✗ type", "rm: wrong name", ctrlU + enter})
+	c.screens(0, []string{"project", "rm", "@alice/app"}, turn{"Esc cancels", "rm: question", "web" + enter}, turn{"✗ that is not", "rm: wrong name", ctrlU + enter})
 	c.screens(0, []string{"status"})
 	c.screens(2, []string{"psuh"})
 	c.screens(1, []string{"push", "nothing"})

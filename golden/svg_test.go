@@ -232,7 +232,7 @@ func TestPicture_MatchesProgram(t *testing.T) {
 	s.date()
 	s.write(".tool/app/client.json", strings.NewReplacer(`"teal"`, `"green"`, `"dogs"]`, `"dogs", "owls"]`).Replace(s.read(".tool/app/client.json")))
 	term = s.open(usual)
-	term.wait("both:")
+	term.wait("changed here and on the hub")
 	s.paint(term)
 	term.press("q")
 	term.ends(0)

@@ -335,7 +335,7 @@ func TestResponse_WithoutVersionIsNotAHub(t *testing.T) {
 			c.success(versionless{w})
 		}, func(ctx context.Context, b *hubclient.Client) {
 			e := wantCode(t, c.do(ctx, b), notAHub)
-			if want := origin + " does not answer like a hub: its response has no Hub-Version"; e.Detail != want {
+			if want := origin + " is not a hub (another web server answered)"; e.Detail != want {
 				t.Errorf("%s: %v", c.name, e)
 			}
 		})

@@ -277,8 +277,8 @@ func (c *Client) exchange(ctx context.Context, r request, read func(*http.Respon
 	if status != http.StatusOK && status != http.StatusCreated && !notModified {
 		return c.notAHub(status, "it answered %s", statusText(status))
 	}
-	if resp.Header.Get("Hub-Version") == "" {
-		return c.notAHub(status, "its response has no Hub-Version")
+	if hubVersion == "" {
+		return c.notAHub(status, "another web server answered")
 	}
 	return read(resp)
 }

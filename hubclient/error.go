@@ -129,7 +129,7 @@ func (c *Client) notAHub(status int, format string, args ...any) *Error {
 	return &Error{
 		Code:   CodeNotAHub,
 		Status: status,
-		Detail: fmt.Sprintf("%s does not answer like a hub: %s", c.Origin(), line(fmt.Sprintf(format, args...))),
+		Detail: fmt.Sprintf("%s is not a hub (%s)", c.Origin(), line(fmt.Sprintf(format, args...))),
 	}
 }
 

@@ -236,7 +236,7 @@ func TestConnection_TruncatedBodyIsRejected(t *testing.T) {
 			if err := l.Conn.(*net.TCPConn).CloseWrite(); err != nil {
 				t.Fatal(err)
 			}
-			if p := l.answer().problem(400, wire.CodeInvalidBody); !strings.Contains(p.Detail, "before it was whole") {
+			if p := l.answer().problem(400, wire.CodeInvalidBody); !strings.Contains(p.Detail, "ended early") {
 				t.Errorf("%s: %q", request, p.Detail)
 			}
 		}

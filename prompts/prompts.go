@@ -99,16 +99,20 @@ func (p Prompter) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (b
 	answer := ""
 	p.CanGoBack = !p.Terminal.Plain // in lines there is no escape key: an empty answer is enough
 	valid := []string{"", r.String(), r.Path()}
+	prompt := fmt.Sprintf("Type %s to delete it. Esc cancels.", r)
+	if p.Terminal.Plain {
+		prompt = fmt.Sprintf("Type %s to delete it; an empty answer cancels", r)
+	}
 	err := p.Ask(ctx, Step{
 		Question: func() Question {
 			return Question{
 				Title:     title,
 				Facts:     []string{fact},
-				Prompt:    "Type its full name to confirm, or nothing to cancel",
+				Prompt:    prompt,
 				CheckLast: true,
 				Check: func(typed string) error {
 					if !slices.Contains(valid, strings.TrimSpace(typed)) {
-						return fmt.Errorf("type %s to confirm, or nothing to cancel", r)
+						return fmt.Errorf("that is not %s", r)
 					}
 					return nil
 				},

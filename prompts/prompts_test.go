@@ -148,7 +148,7 @@ func TestAsk_NothingTypedIsNoChoiceWithoutPreset(t *testing.T) {
 
 func TestAsk_YesAndNoAreKeysToo(t *testing.T) {
 	question := prompts.Question{
-		Preset: "no", Choices: []prompts.Choice{{"yes", "Publish it"}, {"no", "Leave it"}, {"show", "Show it"}},
+		Preset: "no", Choices: []prompts.Choice{{"yes", "Publish it"}, {"no", "Cancel"}, {"show", "Show it"}},
 	}
 	for key, want := range map[string]string{"y": "yes", "n": "no", "s": ""} {
 		if answer := prompts.Press(question, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(key)}); answer != want {

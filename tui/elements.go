@@ -51,8 +51,11 @@ func (c counts) String() string {
 }
 
 // Counts returns how many keys differ, such as: 2 added, 1 removed.
-func Counts(d flat.Difference) string {
-	return counts{added: len(d.Added), changed: len(d.Changed), removed: len(d.Removed)}.String()
+func Counts(d flat.Difference) string { return Changes(len(d.Added), len(d.Changed), len(d.Removed)) }
+
+// Changes returns the counts that are not zero, such as: 2 added, 1 removed; "no difference" for none.
+func Changes(isAdded, isChanged, isRemoved int) string {
+	return counts{added: isAdded, changed: isChanged, removed: isRemoved}.String()
 }
 
 // element is a part in which two values differ: an element of an array, or a line of a text.

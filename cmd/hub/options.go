@@ -51,7 +51,7 @@ func (o *serveOptions) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.importAllow, "import-allow", nil,
 		"let API import reach the non-public `CIDR[:PORT]`; repeatable (HUB_IMPORT_ALLOW: separated by commas)")
 	f.StringArrayVar(&o.trustedProxies, "trusted-proxy", nil,
-		"believe X-Forwarded-For from proxies in `CIDR`; repeatable (HUB_TRUSTED_PROXY: separated by commas)")
+		"trust X-Forwarded-For from proxies in `CIDR`; repeatable (HUB_TRUSTED_PROXY: separated by commas)")
 	f.StringVar(&o.tlsCert, "tls-cert", "",
 		"speak TLS with the certificate chain in the PEM `FILE`, which is read again when it changes (HUB_TLS_CERT)")
 	f.StringVar(&o.tlsKey, "tls-key", "", "use the private key in the PEM `FILE` for --tls-cert (HUB_TLS_KEY)")

@@ -20,5 +20,5 @@ func ExampleNew() {
 	_, err := ref.New("acme", "My Site")
 	fmt.Println(err)
 	// Output:
-	// "My Site" is not a slug: a slug is 1 to 64 characters of a-z, 0-9 and -, neither first nor last a -
+	// "My Site" is not a slug: a slug is 1 to 64 characters of a-z, 0-9 and -; it cannot start or end with -
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Rule says in words what a valid account or slug looks like.
-const Rule = "1 to 64 characters of a-z, 0-9 and -, neither first nor last a -"
+const Rule = "1 to 64 characters of a-z, 0-9 and -; it cannot start or end with -"
 
 const maxName = 64
 

@@ -220,7 +220,7 @@ func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, er
 		time.Sleep(rand.N(20 * time.Millisecond)) // so that those that were not first do not meet again
 	}
 	return nil, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
-		"others keep changing the config of %s", c.Ref()).WithHeader("Retry-After", "1")
+		"the config of %s keeps changing; try again", c.Ref()).WithHeader("Retry-After", "1")
 }
 
 // tryConfig reads the config, checks the write against it, and makes it. It fails with ErrChanged if the config

@@ -26,7 +26,7 @@ func createLink(c *request.Call, req *wire.CreateLink) error {
 	}
 	if c.Access.Session != 0 {
 		return request.Problemf(http.StatusForbidden, wire.CodeNotPermitted,
-			"a session creates no links: they would outlive it")
+			"a browser session cannot create sign-in links")
 	}
 	if err := c.NeedUser("sign in"); err != nil {
 		return err

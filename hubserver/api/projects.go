@@ -200,7 +200,10 @@ func newestVersions(c *request.Call, stack int64) string {
 	for _, v := range versions[:min(5, len(versions))] {
 		newest = append(newest, v.Version)
 	}
-	return "the newest are " + strings.Join(newest, ", ")
+	if len(newest) == 1 {
+		return "latest published version: " + newest[0]
+	}
+	return "latest published versions: " + strings.Join(newest, ", ")
 }
 
 // MaxSearch bounds the text of a search: nothing longer is a part of account/slug.

@@ -262,7 +262,7 @@ func BrokenBody(err error) *Problem {
 	case trailer:
 		detail = "the body is malformed: its trailer is invalid"
 	case errors.Is(err, io.ErrUnexpectedEOF), network, errors.Is(err, context.Canceled):
-		detail = "the body ended before it was whole"
+		detail = "the body ended early"
 	default: // net/http's error about a malformed chunk, which has no type
 		detail = "the body is malformed: " + strings.TrimPrefix(err.Error(), "http: ")
 	}

@@ -140,7 +140,7 @@ func TestReadJSON_RefusesInOrder(t *testing.T) {
 func TestBrokenBody_SaysWhy(t *testing.T) {
 	for want, err := range map[string]error{
 		"the body stopped coming":                      os.ErrDeadlineExceeded,
-		"the body ended before it was whole":           io.ErrUnexpectedEOF,
+		"the body ended early":                         io.ErrUnexpectedEOF,
 		"the body is malformed: invalid byte in chunk": errors.New("http: invalid byte in chunk"),
 	} {
 		if p := BrokenBody(err); p.Status != 400 || p.Detail != want || !errors.Is(p, err) {

@@ -173,7 +173,7 @@ func TestHandle_AdmitsInOrder(t *testing.T) {
 			{"sam", "GET", "/v1/projects/acme/gone", 403, wire.CodeNotPermitted, "sam may not read from acme"},
 			{"sam", "GET", "/v1/projects/none/gone", 403, wire.CodeNotPermitted, "sam may not read from none"},
 			{"sam", "GET", "/v1/projects/-/gone", 403, wire.CodeNotPermitted, `sam may not read from "-"`},
-			{"bob", "DELETE", web, 403, wire.CodeNotPermitted, "bob may not write to acme; the role is reader"},
+			{"bob", "DELETE", web, 403, wire.CodeNotPermitted, "bob is a reader in acme; only writers and admins can do this"},
 			{"reading", "DELETE", web, 403, wire.CodeMissingScope, "the token lacks the scope admin:resource"},
 			{"anna", "GET", "/v1/projects/acme/-", 404, wire.CodeNotFound, "there is no /v1/projects/acme/-"},
 			{"anna", "GET", "/v1/projects/acme/gone", 404, wire.CodeNotFound, "there is no project @acme/gone"},

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -122,16 +123,24 @@ func (c *Call) Scopes() []wire.Scope {
 	return scopes
 }
 
+// forbidden says what a role is needed for, to a caller who has none on an account, and who has such a
+// role, to a caller with a lower one.
+var forbidden = map[wire.Role]struct{ verb, only string }{
+	wire.Reader: {verb: "read from"},
+	wire.Writer: {verb: "write to", only: "writers and admins"},
+	wire.Admin:  {verb: "manage", only: "admins"},
+}
+
 // NotPermitted is the 403 of a caller whose role on an account, "" for none, is lower than the needed one.
 func (c *Call) NotPermitted(has wire.Role, account string, needed wire.Role) *Problem {
-	verb := map[wire.Role]string{wire.Reader: "read from", wire.Writer: "write to", wire.Admin: "manage"}[needed]
+	words := forbidden[needed]
 	shown, isName := account, ref.ValidName(account)
 	if !isName { // no account can have it, and no hint should contain it
 		shown = strconv.Quote(account)
 	}
-	p := Problemf(http.StatusForbidden, wire.CodeNotPermitted, "%s may not %s %s", c.Access.Name(), verb, shown)
+	p := Problemf(http.StatusForbidden, wire.CodeNotPermitted, "%s may not %s %s", c.Access.Name(), words.verb, shown)
 	if has != "" {
-		p.Detail += "; the role is " + string(has)
+		p.Detail = fmt.Sprintf("%s is a %s in %s; only %s can do this", c.Access.Name(), has, shown, words.only)
 	}
 	switch {
 	case c.Access.IsBot():

@@ -41,7 +41,7 @@ func TestWrite_ChecksRightsAgain(t *testing.T) {
 			{"UPDATE accounts SET disabled_at = 1 WHERE name = 'anna'", "UPDATE accounts SET disabled_at = 0",
 				401, wire.CodeUnauthorized, "the account anna is disabled"},
 			{"UPDATE members SET role = 'reader' WHERE user_id = 2", "UPDATE members SET role = 'admin' WHERE user_id = 2",
-				403, wire.CodeNotPermitted, "the role is reader"},
+				403, wire.CodeNotPermitted, "is a reader in acme; only writers and admins can do this"},
 			{"UPDATE resources SET deleted_at = 1 WHERE id = 10", "UPDATE resources SET deleted_at = 0",
 				404, wire.CodeNotFound, "there is no project @acme/web"},
 			{"UPDATE resources SET deleted_at = 1 WHERE id = 13", "UPDATE resources SET deleted_at = 0",

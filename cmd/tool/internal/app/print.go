@@ -81,6 +81,13 @@ func (p *Printer) Field(name, format string, args ...any) {
 	p.Line("  %-12s %s", name, tui.Shorten(fmt.Sprintf(format, args...), maxField))
 }
 
+// NonZero writes a field with a count, nothing for 0.
+func (p *Printer) NonZero(name string, count int) {
+	if count != 0 {
+		p.Field(name, "%d", count)
+	}
+}
+
 // Environment writes a field with the name of an environment, nothing for none.
 func (p *Printer) Environment(name string) {
 	if name != "" {

@@ -111,7 +111,7 @@ const maxKeys = 8
 // keysText names the keys that an edit changed, or counts them where they are not known.
 func keysText(e failure.Edit) string {
 	if e.Keys == nil {
-		return fmt.Sprintf("%d added, %d changed, %d removed", e.Added, e.ConfigEntry.Changed, e.Removed)
+		return tui.Changes(e.Added, e.ConfigEntry.Changed, e.Removed)
 	}
 	var named []string
 	for _, change := range []struct {

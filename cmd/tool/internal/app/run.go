@@ -36,7 +36,7 @@ const (
 
 // ErrDiffers ends a command whose --exit-code was given with exit code 3. Nothing is
 // reported: the result is printed.
-var ErrDiffers = errors.New("what is compared differs")
+var ErrDiffers = errors.New("the two sides differ")
 
 // GlobalFlags adds the flags of every command.
 func (a *App) GlobalFlags(root *cobra.Command) {
@@ -124,7 +124,7 @@ func (a *App) Begin(c *cobra.Command, _ []string) error {
 	}
 	if err != nil {
 		return &runError{failure.New(failure.CodeNoWorkspace,
-			"the directory %s cannot be worked in: %w", a.Dir, failure.Cause(err)).At(StageRead)}
+			"cannot use directory %s: %w", a.Dir, failure.Cause(err)).At(StageRead)}
 	}
 	if a.Origin.Given() {
 		if _, err := hubclient.ParseOrigin(a.Origin.String()); err != nil {

@@ -170,12 +170,10 @@ func ConflictLines(conflicts flat.Conflicts) []string {
 }
 
 // DifferenceSummary counts a difference.
-func DifferenceSummary(d flat.Difference) string {
-	if d.Empty() {
-		return "no difference"
-	}
-	return fmt.Sprintf("%d added, %d changed, %d removed", len(d.Added), len(d.Changed), len(d.Removed))
-}
+func DifferenceSummary(d flat.Difference) string { return tui.Counts(d) }
+
+// Counts writes how much was changed, such as: 2 added, 1 removed.
+func Counts(added, changed, removed int) string { return tui.Changes(added, changed, removed) }
 
 // Shortened returns lines to show below a question or a failure, indented, and says how many
 // more there are.

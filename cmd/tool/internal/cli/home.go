@@ -100,7 +100,7 @@ func act(ctx context.Context, a *app.App, key, local, onHub string) (err error) 
 		if onHub != "" {
 			return project.View(ctx, a, onHub, true)
 		}
-		none := failure.New(failure.CodeNoDestination, "%s is on no hub yet", local)
+		none := failure.New(failure.CodeNoDestination, "%s has not been created on a hub", local)
 		return failure.Doing(none, local, "open the page of %s", local)
 	}
 	a.Command = "login"
@@ -186,7 +186,7 @@ func shortState(p status.Project, unknown string) string {
 	case p.Problem != "":
 		return "has a problem"
 	case p.Project.IsZero():
-		return "on no hub yet"
+		return "not created on a hub"
 	case !p.Exists && unknown == "":
 		return "not on the hub"
 	case p.Exists && p.Config == status.None:

@@ -19,7 +19,7 @@ func homeCommand(a *app.App) *cobra.Command {
 func TestHome_ShowsEachProjectsState(t *testing.T) {
 	t.Parallel()
 	for want, prepare := range map[string]func(w *apptest.World){
-		"on no hub yet":            func(w *apptest.World) { w.Local("", `{}`) },
+		"not created on a hub":     func(w *apptest.World) { w.Local("", `{}`) },
 		"not on the hub":           func(w *apptest.World) { w.Local("@alice/other", `{}`) },
 		"differs":                  func(w *apptest.World) { w.Local("@alice/web", `{"title": "local"}`) },
 		"same":                     func(w *apptest.World) { w.Local("@alice/web", `{"title": "hub"}`) },
@@ -65,7 +65,7 @@ func TestHome_ReportsAFailureAndGoesOn(t *testing.T) {
 	w := apptest.New(t)
 	w.Local("", `{}`)
 	w.UI.Answers = []string{"o", "back", "q"}
-	w.Run(homeCommand).Done().Prints("error: open the page of web: web is on no hub yet")
+	w.Run(homeCommand).Done().Prints("error: open the page of web: web has not been created on a hub")
 }
 
 func TestHome_OffersALocalProjectWhereThereIsNone(t *testing.T) {

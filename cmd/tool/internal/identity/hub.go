@@ -9,6 +9,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
 )
 
 // Hub is a client with the identity that it was made of, which explains its failures.
@@ -66,9 +67,13 @@ func (id *Identity) explain(err error) failure.Failure {
 }
 
 // explainRefusal adds which token the hub refused, and where to get another one. After a 403
-// it adds only the former, because another token of the same user would be refused, too.
+// it adds only the former, because another token of the same user would be refused, too; and
+// not even that where the user's role is too low, whatever the token is.
 func (id *Identity) explainRefusal(f failure.Failure) failure.Failure {
 	f.Token = id.TokenPlace()
+	if f.Code == wire.CodeNotPermitted {
+		return f
+	}
 	f = f.WithReason("%w (the token %s… of %s)", f.Reason, pat.Shown(id.Token), f.Token)
 	if f.Status == http.StatusForbidden {
 		return f

@@ -49,7 +49,7 @@ type Client struct {
 func (p *Project) Client() (*Client, error) {
 	doc, err := p.Workspace.readDocument(p.file(clientFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, failure.Of(err).WithHint(`the least that a %s holds is {"settings": {}}`, clientFile)
+		return nil, failure.Of(err).WithHint(`an empty %s is {"settings": {}}`, clientFile)
 	}
 	if err != nil {
 		return nil, err

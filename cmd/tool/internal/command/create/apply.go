@@ -54,7 +54,7 @@ func (r *Result) Text(w *app.Printer) {
 	}
 	w.Field("api", "%s%s", r.API, registered)
 	w.Field("visibility", "%s", r.Visibility)
-	w.Field("enrichments", "%d", r.EnrichmentCount)
+	w.NonZero("enrichments", r.EnrichmentCount)
 	if r.BaseFilesPushed > 0 {
 		w.Field("base files", "%d", r.BaseFilesPushed)
 	}

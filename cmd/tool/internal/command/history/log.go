@@ -105,7 +105,7 @@ func tooWide(rows [][]string, columns int) bool {
 func row(number int64, e wire.Edit, added, changed, removed int) []string {
 	return []string{
 		fmt.Sprintf("r%d", number), app.ShortRevision(e.Revision), app.Ago(e.UpdatedAt), app.Time(e.UpdatedAt),
-		app.Cell(e.UpdatedBy), e.UpdatedVia.Phrase(), fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
+		app.Cell(e.UpdatedBy), string(e.UpdatedVia), fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
 	}
 }
 
@@ -224,7 +224,7 @@ func (r *shown) Text(w *app.Printer) {
 			w.Whole("    " + line)
 		}
 	} else {
-		w.Field("changes", "%d added, %d changed, %d removed", r.Added, r.ConfigEntry.Changed, r.Removed)
+		w.Field("changes", "%s", app.Counts(r.Added, r.ConfigEntry.Changed, r.Removed))
 	}
 }
 

@@ -80,7 +80,7 @@ func (r *restored) Text(w *app.Printer) {
 }
 
 func (f *restoredFiles) summary() string {
-	return fmt.Sprintf("%d added, %d changed, %d removed", len(f.Added), len(f.Changed), len(f.Removed))
+	return app.Counts(len(f.Added), len(f.Changed), len(f.Removed))
 }
 
 // restore is one restore.

@@ -128,7 +128,7 @@ func TestPull_AsksBeforeItOverwritesBaseFiles(t *testing.T) {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 	wantFile(t, w, "<p>here")
-	w.Run(pull.Command, "web", "--base-files").Done().Prints("0 added, 1 changed", "the replaced base files (1) are saved")
+	w.Run(pull.Command, "web", "--base-files").Done().Prints("(1 changed)", "the replaced base files (1) are saved")
 	wantFile(t, w, "<p>hub")
 	if len(w.UI.Asked) != 3 || !strings.Contains(w.UI.Asked[2], "~ src/index.html") {
 		t.Errorf("asked %q", w.UI.Asked)
@@ -202,7 +202,7 @@ func TestPull_AddsNoFileUnaskedThatActs(t *testing.T) {
 		}
 	}
 	w.Run(pull.Command, "web", "--base-files").Done().
-		Prints("4 (3 added, 0 changed)\n", "    + .envrc\n", "    + .toolignore\n", "    + src/index.html\n")
+		Prints("4 (3 added)\n", "    + .envrc\n", "    + .toolignore\n", "    + src/index.html\n")
 	title, list := "Add files to the app root?", "+ .envrc"
 	if asked := w.UI.Asked[1]; !strings.Contains(asked, title) || !strings.Contains(asked, list) {
 		t.Errorf("asked %q", w.UI.Asked)

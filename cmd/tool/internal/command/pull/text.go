@@ -50,7 +50,13 @@ func (r *Result) Effect() string {
 
 // Text prints what was pulled, or restored.
 func (r *Result) Text(w *app.Printer) {
+	changesFiles := r.FilesResult != nil && r.Added+r.FilesResult.Changed > 0
+	changesNothing := !r.SettingsChanged && !changesFiles && len(r.Conflicts) == 0 && r.KeysKept == 0
 	switch {
+	case !r.undone && changesNothing:
+		w.Head("Already up to date.")
+		w.Field("project", "%s", r.Project)
+		return
 	case !r.undone:
 		w.Head("Pulled %s from %s", r.ProjectName, r.Project)
 	case r.FilesResult == nil:
@@ -66,8 +72,8 @@ func (r *Result) Text(w *app.Printer) {
 	if r.Revision != "" {
 		r.settingsText(w)
 	}
-	if f := r.FilesResult; f != nil {
-		summary := fmt.Sprintf("%d (%d added, %d changed)", r.BaseFilesPulled, f.Added, f.Changed)
+	if f := r.FilesResult; changesFiles {
+		summary := fmt.Sprintf("%d (%s)", r.BaseFilesPulled, app.Counts(f.Added, f.Changed, 0))
 		if r.undone {
 			summary = fmt.Sprintf("%d restored", f.Added+f.Changed)
 		}
@@ -81,7 +87,9 @@ func (r *Result) Text(w *app.Printer) {
 }
 
 func (r *Result) settingsText(w *app.Printer) {
-	w.Field("settings", "%s", app.DifferenceSummary(r.Changes))
+	if !r.Changes.Empty() {
+		w.Field("settings", "%s", app.DifferenceSummary(r.Changes))
+	}
 	for _, line := range app.DifferenceLines(r.Changes) {
 		w.Line("    %s", line)
 	}
@@ -95,5 +103,5 @@ func (r *Result) settingsText(w *app.Printer) {
 		w.Field("kept", "%s", app.Count(r.KeysKept, "local change that the hub does not have",
 			"local changes that the hub does not have"))
 	}
-	w.Field("enrichments", "%d", r.EnrichmentCount)
+	w.NonZero("enrichments", r.EnrichmentCount)
 }

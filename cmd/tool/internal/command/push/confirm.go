@@ -125,8 +125,8 @@ func (p *push) confirmFiles(ctx context.Context, plan *Plan, again bool) error {
 	}
 	q := app.FilesQuestion{
 		Title: fmt.Sprintf("Push the files of %s to %s?", p.Local.Name, p.Project),
-		Facts: []string{fmt.Sprintf("Files  %d, %s: %d added, %d changed, %d removed",
-			f.Count, app.Bytes(f.Bytes), len(f.Added), len(f.Changed), len(f.Removed))},
+		Facts: []string{fmt.Sprintf("Files  %d, %s: %s",
+			f.Count, app.Bytes(f.Bytes), app.Counts(len(f.Added), len(f.Changed), len(f.Removed)))},
 		Yes:  "Push them",
 		Show: func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, f) },
 	}

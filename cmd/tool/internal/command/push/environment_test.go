@@ -132,5 +132,5 @@ func TestPush_SeveralProjectsEachUseTheHubOfTheirEnvironment(t *testing.T) {
 	w.Run(login.Command, "--origin", w.Origin, "--token", w.Token).Done()
 	w.Env["TOOL_HUB_TOKEN"] = ""
 	w.Run(push.Command, "web", "shop", "--env", "prod").Exits(1).
-		Prints("Pushed web to @alice/web", w.Origin, "not logged in to http://127.0.0.1:1")
+		Prints("Already up to date.", w.Origin, "not logged in to http://127.0.0.1:1")
 }

@@ -245,10 +245,7 @@ func (p *push) wroteConfig(r *Result, w *wire.ConfigWritten, plan *Plan) {
 	} else {
 		r.ConfigChanged = w.Revision != flat.Config{}.Revision()
 	}
-	switch {
-	case !r.ConfigChanged:
-		r.Note("the hub held exactly this config already")
-	case r.OverwroteExistingConfig:
+	if r.ConfigChanged && r.OverwroteExistingConfig {
 		r.Note("the existing config was replaced")
 	}
 	r.Notes = slices.Concat(r.Notes, app.FindingNotes(w.Findings), p.App.WithdrawnNotes(w))

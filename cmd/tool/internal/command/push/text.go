@@ -41,13 +41,15 @@ func (*Result) Effect() string { return "the push went through" }
 
 // Text prints the result of a push, or of its undo.
 func (r *Result) Text(w *app.Printer) {
-	f, sent := r.FilesResult, ""
+	f := r.FilesResult
+	changesFiles := f != nil && f.Added+f.Changed+f.Removed > 0
 	switch {
+	case !r.undone && !r.ConfigChanged && !changesFiles:
+		w.Head("Already up to date.")
+		w.Field("project", "%s", r.Project)
+		return
 	case !r.undone:
 		w.Head("Pushed %s to %s", r.ProjectName, r.Project)
-		if f != nil {
-			sent = "; " + app.Bytes(f.Bytes) + " sent"
-		}
 	case f == nil:
 		w.Head("Restored the config of %s", r.Project)
 	case r.Revision == "":
@@ -55,12 +57,13 @@ func (r *Result) Text(w *app.Printer) {
 	default:
 		w.Head("Restored the config and base files of %s", r.Project)
 	}
-	if r.Revision != "" {
-		w.Field("enrichments", "%d", r.EnrichmentCount)
-	}
-	if f != nil {
-		w.Field("base files", "%d (%d added, %d changed, %d removed%s)", r.BaseFilesPushed, f.Added, f.Changed,
-			f.Removed, sent)
+	w.NonZero("enrichments", r.EnrichmentCount)
+	if changesFiles {
+		sent := ""
+		if !r.undone {
+			sent = "; " + app.Bytes(f.Bytes) + " sent"
+		}
+		w.Field("base files", "%d (%s%s)", r.BaseFilesPushed, app.Counts(f.Added, f.Changed, f.Removed), sent)
 	}
 }
 
@@ -89,11 +92,11 @@ func (r *Plan) Text(w *app.Printer) {
 		for _, line := range app.DifferenceLines(own) {
 			w.Line("    %s", line)
 		}
-		w.Field("enrichments", "%d", r.EnrichmentCount)
+		w.NonZero("enrichments", r.EnrichmentCount)
 	}
 	if r.BaseFiles != nil {
-		w.Field("base files", "%d, %s (%d added, %d changed, %d removed)", f.Count, app.Bytes(f.Bytes), len(f.Added),
-			len(f.Changed), len(f.Removed))
+		w.Field("base files", "%d, %s (%s)", f.Count, app.Bytes(f.Bytes),
+			app.Counts(len(f.Added), len(f.Changed), len(f.Removed)))
 		if f.Tree != "" && changesFiles {
 			w.Field("", "replacing %s", f.Tree)
 		}

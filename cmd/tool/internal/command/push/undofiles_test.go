@@ -30,7 +30,7 @@ func wantSizes(t *testing.T, w *apptest.World, a, b int64) {
 
 func TestPush_UndoRestoresTheBaseFilesThatAPushReplaced(t *testing.T) {
 	w := pushedTwice(t, "--base-files-only")
-	w.Run(push.Command, "web", "--undo").Done().Prints("Restored the base files of @alice/web", "(0 added, 1 changed, 1 removed)", "are restored", "local files stay as they are")
+	w.Run(push.Command, "web", "--undo").Done().Prints("Restored the base files of @alice/web", "(1 changed, 1 removed)", "are restored", "local files stay as they are")
 	wantSizes(t, w, 1, 0)
 	wantConfig(t, w, `{"title":"hub"}`)
 	if w.Read("src/a") != "22" {

@@ -140,8 +140,8 @@ func (w *watch) step(ctx context.Context) (p *push, err error) {
 	if !w.count(r) {
 		return p, nil
 	}
-	return nil, w.App.Show(said(fmt.Sprintf("%s pushed: %d added, %d changed, %d removed; %s sent",
-		time.Now().Format(time.TimeOnly), r.Added, r.Changed, r.Removed, app.Bytes(r.Bytes))))
+	return nil, w.App.Show(said(fmt.Sprintf("%s pushed: %s; %s sent",
+		time.Now().Format(time.TimeOnly), app.Counts(r.Added, r.Changed, r.Removed), app.Bytes(r.Bytes))))
 }
 
 // look finds out what would be pushed, without the hub, and watches the directories

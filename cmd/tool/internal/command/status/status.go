@@ -244,11 +244,11 @@ func ConfigText(v Project, unknown string) string {
 	case !v.Project.IsZero() && !v.Exists && unknown != "":
 		return unknown
 	case v.Config == LocalAhead:
-		return "local-ahead: changed here"
+		return "changed here"
 	case v.Config == HubAhead:
-		return "hub-ahead: changed on the hub"
+		return "changed on the hub"
 	case v.Config == Both:
-		return "both: changed here and on the hub"
+		return "changed here and on the hub"
 	}
 	return string(v.Config)
 }

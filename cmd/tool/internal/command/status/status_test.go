@@ -123,9 +123,9 @@ func TestStatus_KnowsTheBaseInAFreshClone(t *testing.T) {
 	w.Env["TOOL_STATE_DIR"] = t.TempDir() // of another machine
 	w.Run(status.Command).Done().Prints("same")
 	w.Local("@alice/web", `{"title": "edited here"}`)
-	w.Run(status.Command).Done().Prints("local-ahead: changed here")
+	w.Run(status.Command).Done().Prints("changed here")
 	w.Edit(apptest.Stack, "title", `"edited there"`)
-	w.Run(status.Command).Done().Prints("both: changed here and on the hub")
+	w.Run(status.Command).Done().Prints("changed here and on the hub")
 }
 
 func TestStatus_SaysWhichHubItWaitsFor(t *testing.T) {
