@@ -65,7 +65,7 @@ the available actions.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		Args:              cmdline.NoCommand,
+		Args:              noCommand,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case a.JSON:

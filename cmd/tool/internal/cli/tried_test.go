@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/term"
+)
+
+func TestTool_SaysWhatToTypeInsteadOfANameThatPeopleTry(t *testing.T) {
+	for typed, want := range map[string]string{
+		"whoami":   "error: tool has no command \"whoami\"\n  try: tool status\n  help: tool --help\n",
+		"open":     "error: tool has no command \"open\"\n  try: tool project view web --web\n  help: tool --help\n",
+		"rollback": "error: tool has no command \"rollback\"\n  hint: " + hints["rollback"] + "\n  try: tool log web\n  help: tool --help\n",
+		"rollbck":  "error: tool has no command \"rollbck\"\n  help: tool --help\n",
+		"psuh":     "error: tool has no command \"psuh\": did you mean push?\n  try: tool push web\n  help: tool --help\n",
+	} {
+		args := []string{typed, "web"}
+		if typed == "whoami" {
+			args = args[:1]
+		}
+		var out, errs bytes.Buffer
+		code := Main(args, os.LookupEnv, term.Streams{In: new(bytes.Buffer), Out: &out, Err: &errs})
+		if code != 2 || errs.String() != want {
+			t.Errorf("%s: %d %s", typed, code, errs.String())
+		}
+	}
+}
+
+func TestTried_AreNoCommandsAndLeadToOnes(t *testing.T) {
+	root := Tree()
+	for name, line := range tried {
+		if c, _, err := root.Find([]string{name}); err == nil && c != root {
+			t.Errorf("%s is a command", name)
+		}
+		if name == "rename" {
+			continue
+		}
+		if c, rest, err := root.Find(line.Words); err != nil || len(rest) > 0 || c.HasSubCommands() {
+			t.Errorf("%s leads to %s, which is no command", name, line)
+		}
+	}
+}
