@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/itchyny/gojq"
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -44,6 +45,8 @@ type App struct {
 	Token, Origin Optional
 
 	Env Optional // the flag --env, as typed; env is the environment in use
+
+	jq *gojq.Code // from the flag --jq; nil: the whole document is printed
 
 	Command string // the running one, without the program's name
 

@@ -51,14 +51,15 @@ func (a *App) reportInterrupt(err error) {
 func (a *App) Stage() string { return a.Command[strings.LastIndexByte(a.Command, ' ')+1:] }
 
 // report prints a failure. A result that could not be written to stdout is reported as text
-// even with --json, because stdout is where the document would go.
+// even with --json, because stdout is where the document would go. With --jq, which selects from
+// results, stdout would not show what failed.
 func (a *App) report(f failure.Failure) {
 	f = f.At(a.Stage())
 	f.Action = cmp.Or(f.Action, a.Command)
 	a.annotate(f)
 	recipe := a.CommandTexts(f.Recipe)
 	_, stdoutFailed := errors.AsType[*printError](f)
-	if a.JSON && !stdoutFailed {
+	if a.JSON && a.jq == nil && !stdoutFailed {
 		document := failed{Document: f.Document(recipe)}
 		if !a.collecting { // it ends the command
 			document.Results = a.collected

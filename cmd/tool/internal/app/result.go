@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -107,7 +108,13 @@ func (a *App) writeJSON(kind string, v any, redact func(string) string) error {
 		a.collected = append(a.collected, jsontext.Value(text))
 		return nil
 	}
-	_, err = fmt.Fprintln(a.Streams.Out, text)
+	text += "\n"
+	if a.jq != nil {
+		if text, err = filter(a.jq, text); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(a.Streams.Out, text)
 	return err
 }
 
