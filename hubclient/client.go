@@ -36,6 +36,9 @@ type Options struct {
 	// it; nil allowed.
 	TokenExpires func(time.Time)
 
+	// HubVersion is called with the hub's version, after every response that states it; nil allowed.
+	HubVersion func(string)
+
 	// Waiting is called, once in each call, when it has failed for a while and is tried
 	// again until some time; nil allowed.
 	Waiting func(err *Error, until time.Time)

@@ -265,6 +265,10 @@ func (c *Client) exchange(ctx context.Context, r request, read func(*http.Respon
 	if end, err := http.ParseTime(resp.Header.Get(wire.TokenExpires)); err == nil && c.opts.TokenExpires != nil {
 		c.opts.TokenExpires(end)
 	}
+	hubVersion := line(resp.Header.Get("Hub-Version"))
+	if hubVersion != "" && c.opts.HubVersion != nil {
+		c.opts.HubVersion(hubVersion)
+	}
 	status := resp.StatusCode
 	if status >= http.StatusBadRequest {
 		body, err := c.readBody(ctx, resp)

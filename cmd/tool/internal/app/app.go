@@ -81,6 +81,7 @@ type session struct {
 	env environment // readEnv sets its name, useOrigin its hub
 
 	expiring atomic.Pointer[expiring] // nil: no token that was used expires soon
+	newer    atomic.Pointer[newerHub] // nil: no hub that answered is of a later release than this program
 
 	warnedOfOwner bool   // root was warned that another user owns the workspace
 	warnedHub     string // the last hub that was warned of, because it is not the workspace's

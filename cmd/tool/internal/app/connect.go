@@ -209,6 +209,9 @@ func (a *App) Reach(id *identity.Identity) (*identity.Hub, error) {
 			}
 		},
 	}
+	if a.wantsNotices() {
+		opts.HubVersion = func(hub string) { a.noteVersion(id.Origin, hub) }
+	}
 	if a.Verbose {
 		opts.Trace = a.trace
 	}

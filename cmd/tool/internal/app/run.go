@@ -143,6 +143,7 @@ func (a *App) Run(f func(ctx context.Context, args []string) error) func(*cobra.
 		ctx, a.ended = handleSignals()
 		err := a.Settle(f(ctx, args))
 		a.warnOfExpiry()
+		a.noticeUpdate()
 		if err == nil {
 			return nil
 		}

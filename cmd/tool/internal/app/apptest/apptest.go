@@ -38,14 +38,15 @@ const User = "alice"
 // World is a workspace, a hub, and a person at a terminal.
 type World struct {
 	testing.TB
-	Dir    string // the workspace
-	Origin string // of the hub
-	Token  string // of User
-	UI     *UI
-	Env    map[string]string
-	Strict bool   // no questions can be asked
-	Full   bool   // nothing can be written to stdout
-	Stdin  string // what is typed where the UI is not asked
+	Dir     string // the workspace
+	Origin  string // of the hub
+	Token   string // of User
+	UI      *UI
+	Env     map[string]string
+	Strict  bool   // no questions can be asked
+	Watched bool   // stderr is a terminal, too
+	Full    bool   // nothing can be written to stdout
+	Stdin   string // what is typed where the UI is not asked
 
 	// Hub answers the requests that reach it.
 	Hub http.Handler
@@ -237,6 +238,7 @@ func (w *World) Run(command Command, args ...string) Result {
 	}
 	a := app.New(w.lookup, term.Streams{
 		In: strings.NewReader(w.Stdin), Out: stdout, Err: &errs, InTTY: !w.Strict, OutTTY: !w.Strict,
+		ErrTTY: w.Watched,
 	})
 	a.UI = w.UI
 	a.Cache = w.Env["TOOL_CACHE_DIR"]
