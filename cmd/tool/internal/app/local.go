@@ -45,9 +45,9 @@ func (a *App) Path(typed string) (string, error) {
 	return filepath.Join(dir, typed), err
 }
 
-// Local returns the local project called name, or the only one when no name was
-// given. Of several a person chooses; elsewhere the failure says the command line
-// to type, which names one of them.
+// Local returns the local project called name, or when no name was given, the only one or
+// the one whose app the current directory is in. Else a person chooses one of several;
+// elsewhere the failure says the command line to type, which names one of them.
 func (a *App) Local(
 	ctx context.Context, name string, line func(local string) cmdline.Line,
 ) (*workspace.Project, error) {
@@ -62,16 +62,14 @@ func (a *App) Local(
 		}
 	}
 	name = names[0]
-	if len(names) > 1 {
+	if inner := a.here(names); len(names) > 1 && inner != "" {
+		name = inner
+	} else if len(names) > 1 {
 		if a.Strict() {
 			return nil, cmdline.Usagef("there are several local projects: %s", strings.Join(names, ", ")).
 				Try(line(names[0]))
 		}
-		dir, err := filepath.Abs(a.Dir)
-		if err == nil {
-			name, err = a.UI.Choose(ctx, "Which local project?", names, Nearest(ws, names, dir))
-		}
-		if err != nil {
+		if name, err = a.UI.Choose(ctx, "Which local project?", names, names[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -185,10 +183,17 @@ func (a *App) NeedsLocal() error {
 // Nearest returns the local project whose app holds dir, the innermost where apps
 // are nested; without one, the first.
 func Nearest(ws *workspace.Workspace, names []string, dir string) string {
+	found, _ := nearest(ws, names, dir)
+	return found
+}
+
+// nearest is Nearest. isOnly is false if no app, or several of the same directory, hold dir.
+func nearest(ws *workspace.Workspace, names []string, dir string) (found string, isOnly bool) {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
 	}
-	found, depth := names[0], -1
+	found = names[0]
+	depth := -1
 	for _, name := range names {
 		p, err := ws.Project(name)
 		if err != nil {
@@ -203,20 +208,25 @@ func Nearest(ws *workspace.Workspace, names []string, dir string) string {
 			continue
 		}
 		root = ws.Path(root)
-		if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) && len(root) > depth {
+		rel, err := filepath.Rel(root, dir)
+		if err != nil || !filepath.IsLocal(rel) || len(root) < depth {
+			continue
+		}
+		isOnly = len(root) > depth
+		if isOnly {
 			found, depth = name, len(root)
 		}
 	}
-	return found
+	return found, isOnly
 }
 
 // Destination returns where a local project goes: flag, when it was given, else
 // client.json's project. The failure is no_destination or invalid_name.
-func Destination(local *workspace.Project, client *workspace.Client, flag *string) (r ref.Ref, err error) {
+func (a *App) Destination(local *workspace.Project, client *workspace.Client, flag *string) (r ref.Ref, err error) {
 	place := "--project"
 	switch {
 	case flag != nil:
-		r, err = ref.ParseTyped(*flag)
+		r, err = a.ParseProject(*flag)
 	case client.Project.Present():
 		place = client.Project.At.String()
 		r, err = ref.Parse(client.Project.Text)

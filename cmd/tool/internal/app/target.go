@@ -61,7 +61,7 @@ func (t *Target) Find(ctx context.Context, name string) (err error) {
 			return failure.At(StageRead, err)
 		}
 	}
-	if t.Project, err = Destination(t.Local, t.Client, t.Given.Value); err != nil {
+	if t.Project, err = t.App.Destination(t.Local, t.Client, t.Given.Value); err != nil {
 		return failure.At(StageDestination, err)
 	}
 	t.Hub, err = t.App.ConnectTo(ctx, t.Writes)

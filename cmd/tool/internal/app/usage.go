@@ -11,7 +11,6 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -32,17 +31,6 @@ func (o *Optional) String() string {
 		return ""
 	}
 	return *o.Value
-}
-
-// ParseArgument reads the argument <@account/slug>, with or without its @, which names
-// what, such as "a project". The failure is a usage error.
-func ParseArgument(text, what string) (ref.Ref, error) {
-	r, err := ref.ParseTyped(text)
-	if err != nil {
-		return r, cmdline.Usagef("%q is not %s: %s is @account/slug", text, what, what).
-			WithHint("each part is %s", ref.Rule)
-	}
-	return r, nil
 }
 
 // MaybeLocal allows the name of a local project. An empty one is a variable that

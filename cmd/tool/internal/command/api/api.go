@@ -121,7 +121,7 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 
 // named returns the API of an argument, and has the command use the environment's hub.
 func named(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
-	api, err := app.ParseArgument(name, "an API")
+	api, err := a.Argument(name, "an API")
 	if err == nil {
 		err = a.UseEnvironmentHub(ctx)
 	}

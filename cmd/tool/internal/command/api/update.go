@@ -61,7 +61,7 @@ description. A terminal asks first, unless --force is given.`,
 			}
 			act := app.Action{Doing: "update", Writes: true}
 			if len(args) > 0 {
-				if u.api, err = app.ParseArgument(args[0], "an API"); err != nil {
+				if u.api, err = a.Argument(args[0], "an API"); err != nil {
 					return err
 				}
 				act.Doing = fmt.Sprintf("update %s", u.api)

@@ -114,7 +114,7 @@ func destination(ctx context.Context, a *app.App, name string) (*workspace.Proje
 	if err != nil {
 		return nil, ref.Ref{}, failure.At(app.StageRead, err)
 	}
-	project, err := app.Destination(local, client, nil)
+	project, err := a.Destination(local, client, nil)
 	if f := failure.Of(err); err != nil && f.Code == failure.CodeNoDestination {
 		err = f.WithHint("create it on the hub, or preview the working tree").
 			WithRecipe(createLine(local), localLine(local.Name))

@@ -227,7 +227,7 @@ func (s *source) readAPI(ctx context.Context, client *workspace.Client) ([]byte,
 	if s.bound != nil {
 		return s.bound, nil
 	}
-	target, err := app.Destination(s.local, client, nil)
+	target, err := s.app.Destination(s.local, client, nil)
 	if err != nil {
 		return nil, failure.Of(err).
 			WithReason("%s names no file with the API's description as source, and no project of the hub that has one",

@@ -40,7 +40,7 @@ type editFlags struct {
 }
 
 // change checks the flags, and returns what they change.
-func (f *editFlags) change() (change wire.EditProject, err error) {
+func (f *editFlags) change(a *app.App) (change wire.EditProject, err error) {
 	if f.visibility == "" && f.stackVersion == "" && f.api == "" && !f.enforceSchemaGiven {
 		return change, cmdline.Usagef("say what to change: --visibility, --stack-version, --api or --enforce-schema")
 	}
@@ -57,7 +57,7 @@ func (f *editFlags) change() (change wire.EditProject, err error) {
 		return change, cmdline.Usagef("--stack-version is latest or a version such as 1.2.0, not %q", f.stackVersion)
 	}
 	if f.api != "" {
-		if change.API, err = ref.ParseTyped(f.api); err != nil {
+		if change.API, err = a.ParseRef(f.api); err != nil {
 			return change, cmdline.Usagef("--api is @account/slug: %v", err)
 		}
 	}
@@ -86,7 +86,7 @@ needs the scope write:catalog, and --enforce-schema the role admin.`,
 	fl := c.Flags()
 	c.RunE = a.Run(func(ctx context.Context, args []string) error {
 		f.enforceSchemaGiven = fl.Changed("enforce-schema")
-		change, err := f.change()
+		change, err := f.change(a)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ copy, and the role reader on those of the project, its stack and its API.`,
 			if err != nil {
 				return cmdline.Usagef("--expires: %v", err)
 			}
-			source, err := app.ParseArgument(args[0], "a project")
+			source, err := a.ProjectArgument(args[0])
 			if err != nil {
 				return err
 			}

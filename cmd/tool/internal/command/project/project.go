@@ -3,7 +3,6 @@ package project
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -189,10 +188,7 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 		return named(ctx, a, name)
 	}
 	local, err := a.Local(ctx, "", func(local string) cmdline.Line {
-		if whole := wholeName(a, local); whole != "" {
-			return cmdline.Tool("project", "view").With(whole)
-		}
-		return cmdline.Tool("project", "list")
+		return cmdline.Tool("project", "view").With(local)
 	})
 	if err != nil {
 		return ref.Ref{}, err
@@ -201,7 +197,7 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 	if err != nil {
 		return ref.Ref{}, err
 	}
-	r, err := app.Destination(local, client, nil)
+	r, err := a.Destination(local, client, nil)
 	if err != nil {
 		err = failure.Of(err).WithHint("name a project, as @account/slug").Try(cmdline.Tool("project", "list"))
 	}
@@ -210,31 +206,11 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 
 // named returns the hub project of an argument, and has the command use the environment's hub.
 func named(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
-	r, err := app.ParseArgument(name, "a project")
-	if err == nil {
-		return r, a.UseEnvironmentHub(ctx)
+	r, err := a.ProjectArgument(name)
+	if err != nil {
+		return r, err
 	}
-	whole := wholeName(a, name)
-	if usage, ok := errors.AsType[*cmdline.UsageError](err); ok && whole != "" {
-		err = usage.Try(a.Line().With(whole))
-	}
-	return r, err
-}
-
-// wholeName returns the ref that was probably meant by a part of it: the destination of the
-// local project called name, else a project of the account that is logged in; "" for neither.
-func wholeName(a *app.App, name string) string {
-	if ws, err := a.Workspace(); err == nil {
-		if local, err := ws.Project(name); err == nil {
-			if client, err := local.Client(); err == nil && client.Project.Present() {
-				return client.Project.Text
-			}
-		}
-	}
-	if own, err := ref.New(a.LoggedIn().User, name); err == nil {
-		return own.String()
-	}
-	return ""
+	return r, a.UseEnvironmentHub(ctx)
 }
 
 // parseWhole reads the name of a project where a bare slug would have done, too.

@@ -39,8 +39,9 @@ func TestView(t *testing.T) {
 	w.Strict = true
 	w.Run(command, "view", "@alice/web", "--web").Done().Prints(w.Origin)
 	w.Run(command, "view", "@alice/none", "--json").Fails("not_found", "view")
-	w.Run(command, "view", "web").Exits(2).Prints(`"web" is not a project: a project is @account/slug`, "project view @alice/web")
-	w.Run(command, "edit", "web", "--visibility", "public").Exits(2).Prints("project edit @alice/web")
+	w.Run(command, "view", "web").Done().Prints("@alice/web", "private")
+	w.Run(command, "view", "My web").Exits(2).Prints(`"My web" is not a project: a project is @account/slug`)
+	w.Run(command, "edit", "web", "--visibility", "public").Done().Prints("@alice/web")
 }
 
 func TestView_FollowsTheEnvironment(t *testing.T) {
@@ -246,7 +247,7 @@ func TestCopy_NeverChangesAProject(t *testing.T) {
 		t.Errorf("%v", f)
 	}
 	w.Run(command, "copy", "@alice/none", "third", "--json").Fails("invalid_body", "create")
-	w.Run(command, "copy", "web", "third").Exits(2)
+	w.Run(command, "copy", "web", "copied").Done().Prints("Created @alice/copied as a copy of @alice/web")
 	w.Run(command, "rm", "@alice/web", "--force").Done()
 	f = w.Run(command, "copy", "@alice/web", "third", "--json").Fails("invalid_body", "create")
 	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project restore @alice/web") {

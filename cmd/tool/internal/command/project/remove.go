@@ -182,7 +182,7 @@ The token needs the scope admin:resource, as for deleting it.`,
 			if as != "" && !ref.ValidName(as) {
 				return cmdline.Usagef("--as: %q is not a slug: a slug is %s", as, ref.Rule)
 			}
-			target, err := app.ParseArgument(args[0], "a project")
+			target, err := a.ProjectArgument(args[0])
 			if err != nil {
 				return err
 			}

@@ -122,7 +122,7 @@ func (p *pull) read() (err error) {
 	if err != nil {
 		return failure.At(app.StageRead, err)
 	}
-	p.Project, err = app.Destination(p.Local, p.Client, p.Given.Value)
+	p.Project, err = p.App.Destination(p.Local, p.Client, p.Given.Value)
 	if err != nil {
 		f := failure.Of(err)
 		if f.Code == failure.CodeNoDestination {

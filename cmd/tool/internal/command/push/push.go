@@ -137,7 +137,7 @@ func (p *push) fileOptions() app.FileOptions {
 
 // findHub resolves the destination of the push and connects to its hub.
 func (p *push) findHub(ctx context.Context) (err error) {
-	p.Project, err = app.Destination(p.Local, p.Client, p.Given.Value)
+	p.Project, err = p.App.Destination(p.Local, p.Client, p.Given.Value)
 	if err != nil {
 		e := failure.Of(err)
 		if e.Code == failure.CodeNoDestination {

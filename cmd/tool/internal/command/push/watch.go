@@ -151,7 +151,7 @@ func (w *watch) look(ctx context.Context) (now sent, grown bool, err error) {
 	if err != nil {
 		return now, false, failure.At(app.StageRead, err)
 	}
-	if now.to, err = app.Destination(w.Local, client, w.Given.Value); err != nil {
+	if now.to, err = w.App.Destination(w.Local, client, w.Given.Value); err != nil {
 		return now, false, failure.At(app.StageDestination, err)
 	}
 	o := w.fileOptions()

@@ -119,7 +119,7 @@ func (l *look) readSettings(p *Project, local *workspace.Project, h *hub) {
 	p.hub = h
 	client, err := local.Client()
 	if err == nil && client.Project.Present() {
-		p.Project, err = app.Destination(local, client, nil)
+		p.Project, err = l.app.Destination(local, client, nil)
 	}
 	if err != nil || p.Project.IsZero() {
 		p.problem(err)

@@ -1,0 +1,109 @@
+package app
+
+import (
+	"path/filepath"
+
+	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient/ref"
+)
+
+// ProjectArgument reads the argument that names a hub project: @account/slug, with or without its
+// @, or the slug alone, where it is clear which project is meant. The failure is a usage error.
+func (a *App) ProjectArgument(typed string) (ref.Ref, error) {
+	r, err := a.ParseProject(typed)
+	return r, argumentError(err, typed, "a project")
+}
+
+// Argument is ProjectArgument for anything else that an account has; what names it, such as "an API".
+func (a *App) Argument(typed, what string) (ref.Ref, error) {
+	r, err := a.ParseRef(typed)
+	return r, argumentError(err, typed, what)
+}
+
+func argumentError(err error, typed, what string) error {
+	if err == nil {
+		return nil
+	}
+	return cmdline.Usagef("%q is not %s: %s is @account/slug", typed, what, what).
+		WithHint("each part is %s", ref.Rule)
+}
+
+// ParseProject reads the name of a hub project. A slug alone is the project of the local project
+// of this name, else one in the account that [App.ParseRef] takes.
+func (a *App) ParseProject(typed string) (ref.Ref, error) {
+	if own, ok := a.destinations()[typed]; ok {
+		return own, nil
+	}
+	return a.ParseRef(typed)
+}
+
+// ParseRef reads @account/slug, or the slug alone: then the account is the one that all local
+// projects are in, or without any, the login's. If they are in several, none is clear.
+func (a *App) ParseRef(typed string) (ref.Ref, error) {
+	r, err := ref.ParseTyped(typed)
+	if err == nil || !ref.ValidName(typed) {
+		return r, err
+	}
+	account := ""
+	for _, destination := range a.destinations() {
+		if account != "" && account != destination.Account() {
+			return r, err
+		}
+		account = destination.Account()
+	}
+	givesToken := a.Token.Given() || a.Getenv(identity.TokenVariable) != ""
+	if account == "" && !givesToken && !a.InEnvironment() { // the login is the one in use
+		account = a.LoggedIn().User
+	}
+	if account == "" {
+		return r, err
+	}
+	return ref.New(account, typed)
+}
+
+// destinations returns the hub projects of the local ones, in the environment in use, by local
+// name. Those that cannot be read are left out.
+func (a *App) destinations() map[string]ref.Ref {
+	all := map[string]ref.Ref{}
+	ws, err := a.Workspace()
+	if err != nil {
+		return all
+	}
+	names, _ := ws.Projects()
+	for _, name := range names {
+		p, err := ws.Project(name)
+		if err != nil {
+			continue
+		}
+		if a.InEnvironment() {
+			p = p.In(a.env.name)
+		}
+		client, err := p.Client()
+		if err != nil {
+			continue
+		}
+		if r, err := ref.Parse(client.Project.Text); err == nil {
+			all[name] = r
+		}
+	}
+	return all
+}
+
+// here returns the local project whose app the directory of the command is in, the innermost
+// where apps are nested; "" for none, or several with the same directory.
+func (a *App) here(names []string) string {
+	ws, err := a.Workspace()
+	if err != nil {
+		return ""
+	}
+	dir, err := filepath.Abs(a.Dir)
+	if err != nil {
+		return ""
+	}
+	inner, isOnly := nearest(ws, names, dir)
+	if !isOnly {
+		return ""
+	}
+	return inner
+}
