@@ -61,6 +61,45 @@ func NewTheme(out io.Writer) *Theme {
 	return th
 }
 
+// Role is what a line of plain output is.
+type Role int
+
+// The roles.
+const (
+	Plain Role = iota
+	Heading
+	Added
+	Changed
+	Removed
+	Warned // an error, a warning, or a conflict
+)
+
+// RoleOf returns the role of a line that starts with a sign: + ~ - or !.
+func RoleOf(line string) Role {
+	sign, _, _ := strings.Cut(line, " ")
+	return map[string]Role{"+": Added, "~": Changed, "-": Removed, "!": Warned}[sign]
+}
+
+// Paint paints text. A nil theme returns it as it is.
+func (th *Theme) Paint(role Role, text string) string {
+	if th == nil {
+		return text
+	}
+	switch role {
+	case Heading:
+		return th.Title.Render(text)
+	case Added:
+		return th.kinds[added].Render(text)
+	case Changed:
+		return th.kinds[changed].Render(text)
+	case Removed:
+		return th.kinds[removed].Render(text)
+	case Warned:
+		return th.Warning.Render(text)
+	}
+	return text
+}
+
 // State is a state that has a glyph: of a project, or of a step.
 type State int
 

@@ -25,8 +25,9 @@ type Printer struct {
 	w           io.Writer
 	commandText func(cmdline.Line) string // [App.CommandText]
 
-	links bool // addresses are shown as hyperlinks
-	log   bool // the lines go to the log of a pipeline, probably
+	theme *tui.Theme // nil: without colours
+	links bool       // addresses are shown as hyperlinks
+	log   bool       // the lines go to the log of a pipeline, probably
 
 	env, origin string // of the result that is written; "": it names none
 
@@ -40,9 +41,15 @@ func (a *App) Printer() *Printer {
 	return p
 }
 
-// PrinterTo returns a printer of text on w.
+// PrinterTo returns a printer of text on w. It has colours where that is a terminal before which a
+// person sits, unless NO_COLOR is set.
 func (a *App) PrinterTo(w io.Writer) *Printer {
-	return &Printer{w: w, commandText: a.CommandText, log: a.Strict()}
+	p := &Printer{w: w, commandText: a.CommandText, log: a.Strict()}
+	isTerminal := w == a.Streams.Out && a.Streams.OutTTY || w == a.Streams.Err && a.Streams.ErrTTY
+	if isTerminal && !a.Strict() {
+		p.theme = a.theme()
+	}
+	return p
 }
 
 // Command returns a command line as it is to be typed where this command was.
@@ -57,7 +64,11 @@ func (p *Printer) Line(format string, args ...any) {
 }
 
 // Whole writes one line of any length.
-func (p *Printer) Whole(line string) {
+func (p *Printer) Whole(line string) { p.painted(tui.Plain, line) }
+
+// painted writes one line of any length in the colour of its role. Of a warning, only the word
+// before the colon has it.
+func (p *Printer) painted(role tui.Role, line string) {
 	if p.err != nil {
 		return
 	}
@@ -65,13 +76,29 @@ func (p *Printer) Whole(line string) {
 	if p.log {
 		line = escape.Logged(line)
 	}
-	_, p.err = fmt.Fprintln(p.w, line)
+	rest := ""
+	if word, after, found := strings.Cut(line, ": "); found && role == tui.Warned {
+		line, rest = word, ": "+after
+	}
+	_, p.err = fmt.Fprintln(p.w, p.theme.Paint(role, line)+rest)
+}
+
+// Heading writes a line that others belong to.
+func (p *Printer) Heading(format string, args ...any) {
+	p.painted(tui.Heading, tui.Shorten(fmt.Sprintf(format, args...), maxLine))
+}
+
+// Differences writes lines that start with a sign, such as those of [DifferenceLines].
+func (p *Printer) Differences(lines []string) {
+	for _, line := range lines {
+		p.painted(tui.RoleOf(line), "    "+line)
+	}
 }
 
 // Head writes the first line of a result, and below it the environment and the hub that the
 // result is about.
 func (p *Printer) Head(format string, args ...any) {
-	p.Line(format, args...)
+	p.Heading(format, args...)
 	p.Environment(p.env)
 	p.Field("origin", "%s", p.origin)
 }
@@ -141,9 +168,7 @@ func (p *Printer) Paths(sign string, all, ignored []string) {
 			lines[i] += "  (git ignores it)"
 		}
 	}
-	for _, line := range Shortened(lines) {
-		p.Line("  %s", line)
-	}
+	p.Differences(limited(lines))
 }
 
 // Markdown returns text for a comment on a pull request: shown as it is, without any
@@ -168,7 +193,12 @@ func Markdown(text string) string {
 
 // Diagnose writes a line on stderr that is neither result nor failure.
 func (a *App) Diagnose(format string, args ...any) {
-	a.PrinterTo(a.Streams.Err).Line(format, args...)
+	line := tui.Shorten(fmt.Sprintf(format, args...), maxLine)
+	role := tui.Plain
+	if strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "warning: ") {
+		role = tui.Warned
+	}
+	a.PrinterTo(a.Streams.Err).painted(role, line)
 }
 
 // Warn writes a warning: after the view that is on the terminal, if there is one. Several

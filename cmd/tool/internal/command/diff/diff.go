@@ -114,9 +114,7 @@ func (r *result) Text(w *app.Printer) {
 	if o.full {
 		lines = app.FullDifferenceLines
 	}
-	for _, line := range lines(r.Changes) {
-		w.Whole("    " + line)
-	}
+	w.Differences(lines(r.Changes))
 	w.Notes(r.Notes)
 }
 

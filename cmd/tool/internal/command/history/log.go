@@ -53,7 +53,7 @@ func (r *log) Text(w *app.Printer) {
 		if r.Env != "" {
 			heading += ", environment " + r.Env
 		}
-		w.Line("%s", heading)
+		w.Heading("%s", heading)
 	}
 	if columns, _ := terminal.Size(); terminal.OutTTY && tooWide(rows, columns) {
 		for _, line := range inTwoLines(rows) {
@@ -220,9 +220,7 @@ func (r *shown) Text(w *app.Printer) {
 		if r.full {
 			lines = app.FullDifferenceLines
 		}
-		for _, line := range lines(*r.Changes) {
-			w.Whole("    " + line)
-		}
+		w.Differences(lines(*r.Changes))
 	} else {
 		w.Field("changes", "%s", app.Counts(r.Added, r.ConfigEntry.Changed, r.Removed))
 	}

@@ -67,9 +67,7 @@ func (r *restored) Text(w *app.Printer) {
 	}
 	if d := r.Config; d != nil {
 		w.Field("config", "%s", app.DifferenceSummary(*d))
-		for _, line := range app.DifferenceLines(*d) {
-			w.Line("    %s", line)
-		}
+		w.Differences(app.DifferenceLines(*d))
 	}
 	if f := r.BaseFiles; f != nil {
 		w.Field("base files", "%s: %s", app.Count(f.Count, "file", "files"), f.summary())

@@ -90,14 +90,10 @@ func (r *Result) settingsText(w *app.Printer) {
 	if !r.Changes.Empty() {
 		w.Field("settings", "%s", app.DifferenceSummary(r.Changes))
 	}
-	for _, line := range app.DifferenceLines(r.Changes) {
-		w.Line("    %s", line)
-	}
+	w.Differences(app.DifferenceLines(r.Changes))
 	if n := len(r.Conflicts); n > 0 {
 		w.Field("conflicts", "%d, resolved", n)
-		for _, line := range app.ConflictLines(r.Conflicts) {
-			w.Line("    %s", line)
-		}
+		w.Differences(app.ConflictLines(r.Conflicts))
 	}
 	if r.Merged {
 		w.Field("kept", "%s", app.Count(r.KeysKept, "local change that the hub does not have",

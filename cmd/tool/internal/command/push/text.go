@@ -83,15 +83,11 @@ func (r *Plan) Text(w *app.Printer) {
 		own := *r.Config
 		if r.Theirs != nil && !r.Theirs.difference.Empty() {
 			w.Field("undoes", "%s", r.Theirs)
-			for _, line := range app.DifferenceLines(r.Theirs.difference) {
-				w.Line("    %s", line)
-			}
+			w.Differences(app.DifferenceLines(r.Theirs.difference))
 			own = *r.Mine
 		}
 		w.Field("config", "%s", app.DifferenceSummary(own))
-		for _, line := range app.DifferenceLines(own) {
-			w.Line("    %s", line)
-		}
+		w.Differences(app.DifferenceLines(own))
 		w.NonZero("enrichments", r.EnrichmentCount)
 	}
 	if r.BaseFiles != nil {

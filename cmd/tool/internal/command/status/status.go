@@ -154,7 +154,7 @@ func (*Result) Kind() string { return "status" }
 
 // Text prints the login, the hub, and each project.
 func (r *Result) Text(w *app.Printer) {
-	w.Line("Hub %s (%s)", r.Origin, r.OriginSource.Phrase())
+	w.Heading("Hub %s (%s)", r.Origin, r.OriginSource.Phrase())
 	if id := r.Identity; id != nil {
 		w.Field("as", "%s", id.Name)
 		w.Field("token", "%s, %s… (%s), %s", id.TokenName, id.Token, id.TokenSource.Phrase(), app.Expiry(id.ExpiresAt))
@@ -182,7 +182,7 @@ const untilLogin = "unknown until you log in"
 
 // ProjectText prints how a local project compares with the hub.
 func ProjectText(w *app.Printer, v Project, unknown string) {
-	w.Line("%s", v.ProjectName)
+	w.Heading("%s", v.ProjectName)
 	w.Environment(v.Env)
 	unseen := unseenText(w, v, unknown)
 	destination := fmt.Sprintf("%s (%s)", v.Project, v.DestinationSource)
