@@ -21,6 +21,13 @@ func (a *App) Argument(typed, what string) (ref.Ref, error) {
 	return r, argumentError(err, typed, what)
 }
 
+// FullArgument is Argument without guessing: a bot in another account than was meant is an account
+// with rights.
+func FullArgument(typed, what string) (ref.Ref, error) {
+	r, err := ref.ParseTyped(typed)
+	return r, argumentError(err, typed, what)
+}
+
 func argumentError(err error, typed, what string) error {
 	if err == nil {
 		return nil

@@ -32,7 +32,7 @@ func aboutBot(
 		c.Args = cmdline.Exactly("<@account/slug>")
 	}
 	c.RunE = a.Run(func(ctx context.Context, args []string) error {
-		bot, err := a.Argument(args[0], "a bot")
+		bot, err := app.FullArgument(args[0], "a bot")
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"example.com/projecthub/cmd/internal/sample"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/ref"
 )
 
 // Command returns the command init.
@@ -60,7 +61,7 @@ With --env, create an environment of a local project instead,
 			}
 			if stack != "" {
 				var err error
-				if start.Stack, err = a.ParseRef(stack); err != nil {
+				if start.Stack, err = ref.ParseTyped(stack); err != nil {
 					return cmdline.Usagef("--stack: %v", err)
 				}
 			}

@@ -188,7 +188,10 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 		return named(ctx, a, name)
 	}
 	local, err := a.Local(ctx, "", func(local string) cmdline.Line {
-		return cmdline.Tool("project", "view").With(local)
+		if _, err := a.ParseProject(local); err == nil {
+			return cmdline.Tool("project", "view").With(local)
+		}
+		return cmdline.Tool("project", "list")
 	})
 	if err != nil {
 		return ref.Ref{}, err
