@@ -309,7 +309,7 @@ func (a *App) warnOfExpiry() {
 		advice = "to get another one: " + a.CommandText(cmdline.Tool("login").Flag("--origin", id.Origin))
 	}
 	if state.Due(string(a.State()), pat.ID(id.Token), 24*time.Hour) {
-		a.Warn(fmt.Sprintf("the token of %s expires on %s; %s", id.TokenPlace(), endText(soon.end), advice))
+		a.Warn(fmt.Sprintf("the token of %s expires on %s; %s", id.TokenPlace(), Time(soon.end), advice))
 	}
 }
 

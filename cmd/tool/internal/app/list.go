@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strings"
 
+	"github.com/maruel/natural"
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
@@ -33,11 +35,12 @@ type Listing struct {
 // Row adds a line to the text.
 func (l *Listing) Row(cells ...string) { l.Rows = append(l.Rows, cells) }
 
-// Text writes the rows.
+// Text writes the rows in natural order: web-2 before web-10.
 func (l *Listing) Text(w *Printer) {
 	if len(l.Rows) == 0 {
 		w.Line("No %s that you can see on %s", strings.TrimSuffix(l.Heading+" of "+l.Account, " of "), l.Origin)
 	}
+	slices.SortStableFunc(l.Rows, func(a, b []string) int { return natural.Compare(a[0], b[0]) })
 	w.Columns(l.Rows)
 }
 

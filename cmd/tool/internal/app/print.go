@@ -25,9 +25,10 @@ type Printer struct {
 	w           io.Writer
 	commandText func(cmdline.Line) string // [App.CommandText]
 
-	theme *tui.Theme // nil: without colours
-	links bool       // addresses are shown as hyperlinks
-	log   bool       // the lines go to the log of a pipeline, probably
+	theme   *tui.Theme // nil: without colours
+	links   bool       // addresses are shown as hyperlinks
+	log     bool       // the lines go to the log of a pipeline, probably
+	verbose bool       // details are shown
 
 	env, origin string // of the result that is written; "": it names none
 
@@ -44,7 +45,7 @@ func (a *App) Printer() *Printer {
 // PrinterTo returns a printer of text on w. It has colours where that is a terminal before which a
 // person sits, unless NO_COLOR is set.
 func (a *App) PrinterTo(w io.Writer) *Printer {
-	p := &Printer{w: w, commandText: a.CommandText, log: a.Strict()}
+	p := &Printer{w: w, commandText: a.CommandText, log: a.Strict(), verbose: a.Verbose}
 	isTerminal := w == a.Streams.Out && a.Streams.OutTTY || w == a.Streams.Err && a.Streams.ErrTTY
 	if isTerminal && !a.Strict() {
 		p.theme = a.theme()
@@ -106,6 +107,13 @@ func (p *Printer) Head(format string, args ...any) {
 // Field writes an indented line with a name and a value, in a column of its own.
 func (p *Printer) Field(name, format string, args ...any) {
 	p.Line("  %-12s %s", name, tui.Shorten(fmt.Sprintf(format, args...), maxField))
+}
+
+// Detail is Field for what only --verbose shows, such as a digest.
+func (p *Printer) Detail(name, format string, args ...any) {
+	if p.verbose {
+		p.Field(name, format, args...)
+	}
 }
 
 // NonZero writes a field with a count, nothing for 0.

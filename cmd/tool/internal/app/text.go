@@ -25,16 +25,17 @@ func Count(n int, one, many string) string { return tui.Count(n, one, many) }
 // Time writes a moment for people, in their own time zone.
 func Time(t time.Time) string { return t.Local().Format("2 Jan 2006 15:04 MST") }
 
-// Ago writes how long ago a moment was. A clock may be wrong: the future is now.
+// Ago writes when something was: how long ago within a day, else the moment, as in "on 2 Jan 2026
+// 15:04 CET". A clock may be wrong: the future is now.
 func Ago(t time.Time) string {
 	past := time.Since(t)
-	for _, unit := range []struct {
-		name string
-		size time.Duration
-	}{{"y", 365 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"min", time.Minute}} {
-		if past >= unit.size {
-			return fmt.Sprintf("%d %s ago", past/unit.size, unit.name)
-		}
+	switch {
+	case past >= 24*time.Hour:
+		return "on " + Time(t)
+	case past >= time.Hour:
+		return fmt.Sprintf("%d h ago", past/time.Hour)
+	case past >= time.Minute:
+		return fmt.Sprintf("%d min ago", past/time.Minute)
 	}
 	return "just now"
 }
@@ -75,15 +76,7 @@ func Expiry(t *time.Time) string {
 	if t == nil {
 		return "never expires"
 	}
-	return "expires " + endText(*t)
-}
-
-// endText is the day on which a token expires, and the time where less than a day is left.
-func endText(t time.Time) string {
-	if time.Until(t) < 24*time.Hour {
-		return Time(t)
-	}
-	return t.Local().Format("2 Jan 2006")
+	return "expires " + Time(*t)
 }
 
 // MaxShown bounds how many lines of a difference text mode shows of each kind,

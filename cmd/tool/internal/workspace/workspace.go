@@ -16,9 +16,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/maruel/natural"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/atomicfile"
@@ -204,6 +207,7 @@ func (w *Workspace) Projects() ([]string, error) {
 			names = append(names, name)
 		}
 	}
+	slices.SortFunc(names, natural.Compare) // shop-2 before shop-10
 	return names, nil
 }
 

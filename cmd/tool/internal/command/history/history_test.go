@@ -84,7 +84,7 @@ func TestLog_SaysWhatIsMissing(t *testing.T) {
 func TestShow_ComparesWithThePredecessor(t *testing.T) {
 	w, revisions := edited(t)
 	w.Run(history.ShowCommand, "web", revisions[1][:8]).Done().
-		Prints("@alice/web at "+revisions[1], "written by alice just now through the API (", "token        test",
+		Prints("@alice/web at "+revisions[1], "written by alice just now through the API\n", "token        test",
 			"replaced     "+revisions[0], `    ~ title: "hub" → "second"`)
 	w.Run(history.ShowCommand, "web", revisions[0]).Done().Prints("replaced     nothing", `    + title: "hub"`)
 	r := w.Run(history.ShowCommand, "web", revisions[2], "--json").Done().JSON()

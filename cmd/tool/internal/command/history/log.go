@@ -80,8 +80,7 @@ func withMessage(row []string, message string) []string {
 func inTwoLines(rows [][]string) []string {
 	var lines []string
 	for _, r := range rows {
-		lines = append(lines, strings.Join([]string{r[0], r[1], r[2], r[4], r[5]}, "  "),
-			"    "+strings.Join(append([]string{r[3]}, r[6:]...), "  ")) // the time, and what changed
+		lines = append(lines, strings.Join(r[:5], "  "), "    "+strings.Join(r[5:], "  ")) // what changed
 	}
 	return lines
 }
@@ -104,7 +103,7 @@ func tooWide(rows [][]string, columns int) bool {
 // row is a line of a log. It starts with the number, because a restored revision has several.
 func row(number int64, e wire.Edit, added, changed, removed int) []string {
 	return []string{
-		fmt.Sprintf("r%d", number), app.ShortRevision(e.Revision), app.Ago(e.UpdatedAt), app.Time(e.UpdatedAt),
+		fmt.Sprintf("r%d", number), app.ShortRevision(e.Revision), strings.TrimPrefix(app.Ago(e.UpdatedAt), "on "),
 		app.Cell(e.UpdatedBy), string(e.UpdatedVia), fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
 	}
 }
@@ -202,7 +201,7 @@ func (*shown) Kind() string { return "revision" }
 
 func (r *shown) Text(w *app.Printer) {
 	w.Head("%s at %s", r.Project, r.Revision)
-	w.Field("config", "%s (%s)", app.Edit(r.Edit), app.Time(r.UpdatedAt))
+	w.Field("config", "%s", app.Edit(r.Edit))
 	if r.Message != "" {
 		w.Field("message", "%s", r.Message)
 	}

@@ -47,7 +47,7 @@ func (r *Plan) Text(w *app.Printer) {
 	}
 	w.Field("files", "%d, %s", r.FileCount, app.Bytes(r.Bytes))
 	w.Paths("+", r.Files, nil)
-	w.Field("digest", "%s", r.Digest)
+	w.Detail("digest", "%s", r.Digest)
 	if !r.Authorized {
 		w.Line("  note: this token may not publish there")
 	}

@@ -54,7 +54,7 @@ func (r *Result) Text(w *app.Printer) {
 		w.Head("Published @%s %s", r.Stack, r.Version)
 	}
 	w.Field("files", "%d, %s compressed", r.FileCount, app.Bytes(r.SizeBytes))
-	w.Field("digest", "%s", r.Digest)
+	w.Detail("digest", "%s", r.Digest)
 }
 
 // publish is one run of the command.

@@ -110,7 +110,7 @@ func (r *Plan) Text(w *app.Printer) {
 			w.Line("    %s  %s", s.Path, s.Why)
 		}
 	}
-	w.Field("revision", "%s", r.Revision)
+	w.Detail("revision", "%s", r.Revision)
 	if !r.Authorized {
 		w.Line("  note: this token may not push there")
 	}
