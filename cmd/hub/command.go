@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"example.com/projecthub/cmd/hub/guide"
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/wire"
@@ -102,6 +103,11 @@ func (a *app) root() *cobra.Command {
 		cmdline.Group("token", "Manage tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke()),
 		cmdline.Group("stack", "Manage stacks", a.stackWithdraw()),
 	)
+	for _, g := range guide.All {
+		topic := &cobra.Command{Use: g.Name, Short: g.Short}
+		topic.SetHelpFunc(func(*cobra.Command, []string) { fmt.Fprintln(a.out, g.Text()) })
+		root.AddCommand(topic)
+	}
 	return root
 }
 
@@ -156,7 +162,7 @@ func (a *app) fail(err error) {
 	case errors.Is(err, store.ErrSchemaOld):
 		err = hint(err, "update it", a.line(cmdline.Hub("migrate")))
 	case errors.Is(err, store.ErrRights):
-		err = hint(err, "give the role its rights, which cmd/hub/README.md lists, or use another one")
+		err = hint(err, "give the role its rights, or use another one", cmdline.Hub("help", "postgres").String())
 	case errors.Is(err, store.ErrDamaged):
 		err = hint(err, "list what is damaged, and what to do about it", a.line(cmdline.Hub("fsck")))
 	}

@@ -111,7 +111,7 @@ func startTogether(t *testing.T, address string) {
 	}
 }
 
-// grants are the rights that hub serve needs, as cmd/hub/README.md lists them.
+// grants are the rights that hub serve needs, as guide/postgres.md lists them.
 const grants = `GRANT USAGE ON SCHEMA %[1]s TO %[2]s;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %[1]s TO %[2]s;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s;`
@@ -144,7 +144,7 @@ func TestPostgres_ServesWithoutTheRightToChangeTheSchema(t *testing.T) {
 		t.Errorf("on an empty schema: %v", err)
 	}
 	l := newLoad(t, address)
-	if _, err := tryServe(t, u.String()); err == nil || !strings.Contains(err.Error(), "no right to its tables") || !strings.Contains(err.Error(), "cmd/hub/README.md") {
+	if _, err := tryServe(t, u.String()); err == nil || !strings.Contains(err.Error(), "no right to its tables") || !strings.Contains(err.Error(), "hub help postgres") {
 		t.Errorf("without rights to the tables: %v", err)
 	}
 	execute(fmt.Sprintf(grants, schema, role))
@@ -155,13 +155,13 @@ func TestPostgres_ServesWithoutTheRightToChangeTheSchema(t *testing.T) {
 	if out, err := exec.Command(program(t), "gc", "--db", u.String()).CombinedOutput(); err != nil {
 		t.Errorf("hub gc: %v: %s", err, out)
 	}
-	readme, err := os.ReadFile("README.md")
+	text, err := os.ReadFile("guide/postgres.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.SplitSeq(fmt.Sprintf(grants, "public", "hub_serve"), "\n") {
-		if !strings.Contains(string(readme), line) {
-			t.Errorf("README.md lacks %s", line)
+		if !strings.Contains(string(text), line) {
+			t.Errorf("guide/postgres.md lacks %s", line)
 		}
 	}
 }
