@@ -55,6 +55,9 @@ window.until = wanted => new Promise(ok => { const look = () => { const e = even
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("drives a browser")
+	}
 	if _, err := exec.LookPath("chromium"); err != nil {
 		const message = "needs the program chromium: install it, as with apt-get install chromium"
 		if os.Getenv("TEST_REQUIRE_ALL") != "" {
