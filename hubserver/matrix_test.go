@@ -136,6 +136,7 @@ var rows = map[string]row{
 	"GET /@{account}/{slug}/history":      {page: true, role: wire.Reader, request: pageOf("/history"), there: ok(200), absent: ok(404)},
 	"GET /@{account}/{slug}/settings":     {page: true, role: wire.Reader, request: pageOf("/settings"), there: ok(200), absent: ok(404)},
 	"GET /schema/{name}":                  {open: true, request: plainly("/schema/client.json"), there: ok(200), absent: ok(200)},
+	"GET /llms.txt":                       {open: true, request: plainly("/llms.txt"), there: ok(200), absent: ok(200)},
 	"GET /static/{file}":                  {open: true, request: plainly("/static/dist/style.css"), there: ok(200), absent: ok(200)},
 
 	"GET /v1/projects/{account}/{slug}/preview/base-files/history":  {role: wire.Reader, request: project("/preview/base-files/history", nil), there: ok(200), absent: gone},

@@ -36,8 +36,12 @@ func routes() []route {
 		{page("getTokensPage", "/tokens"), tokensPage},
 		{wire.Endpoint{
 			Op: "getStaticFile", Method: http.MethodGet, Path: "/static/{file}", Account: wire.Anonymous,
-			Returns: []string{"text/css", "text/javascript", "image/svg+xml", "application/json"},
+			Returns: []string{"text/css", "text/javascript", "image/svg+xml", "text/plain", "application/json"},
 		}, getStatic},
+		{wire.Endpoint{
+			Op: "getLLMs", Method: http.MethodGet, Path: "/llms.txt", Account: wire.Anonymous,
+			Returns: []string{"text/plain"},
+		}, getLLMs},
 	}
 }
 

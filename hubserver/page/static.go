@@ -55,6 +55,7 @@ func Static(address string) (name string, content []byte, isCurrent bool) {
 // mediaTypes are those of the static files, by extension.
 var mediaTypes = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+	".txt": "text/plain; charset=utf-8",
 }
 
 // immutable is the Cache-Control of an address whose content never changes.
@@ -80,6 +81,13 @@ func getStatic(c *request.Call) error {
 		header.Set("Cache-Control", immutable)
 	}
 	c.Send(http.StatusOK, mediaTypes[path.Ext(name)], c.CompressStatic(name, file))
+	return nil
+}
+
+// getLLMs serves the list of guides for language models, as llmstxt.org describes it.
+func getLLMs(c *request.Call) error {
+	const name = "llms.txt"
+	c.Send(http.StatusOK, mediaTypes[path.Ext(name)], c.CompressStatic(name, served[name]))
 	return nil
 }
 

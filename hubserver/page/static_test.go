@@ -3,6 +3,7 @@ package page_test
 import (
 	"bytes"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,5 +32,23 @@ func TestStatic_ServesEveryFileAtAnAddressOfItsContent(t *testing.T) {
 	}
 	if _, content, _ := page.Static("none.js"); content != nil {
 		t.Error("a file that does not exist is served")
+	}
+}
+
+func TestStatic_LLMsListsEveryGuide(t *testing.T) {
+	t.Parallel()
+	_, text, _ := page.Static("llms.txt")
+	for _, program := range []string{"tool", "hub"} {
+		files, err := filepath.Glob("../../cmd/" + program + "/guide/*.md")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no guides: %v", program, err)
+		}
+		for _, file := range files {
+			name := strings.TrimSuffix(filepath.Base(file), ".md")
+			line := "\n- `" + program + " help " + name + "`: "
+			if name != "reference" && !bytes.Contains(text, []byte(line)) {
+				t.Errorf("llms.txt does not list %s", file)
+			}
+		}
 	}
 }

@@ -6,7 +6,7 @@ import "embed"
 
 // Files are all of them.
 //
-//go:embed icon.svg dist preview
+//go:embed icon.svg llms.txt dist preview
 var Files embed.FS
 
 // Preview are those that show a preview on a page that is not the hub's.
