@@ -24,9 +24,6 @@ type browser struct {
 
 func newBrowser(t testing.TB) *browser {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	path := need(t, "chromium", "apt-get install chromium")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()))
 	if os.Geteuid() == 0 {

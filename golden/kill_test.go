@@ -163,7 +163,7 @@ func (term *terminal) leadTo(q question, plain bool) {
 }
 
 // plainPrompt is how every question in lines ends.
-var plainPrompt = regexp.MustCompile(`(\(default [^)\n]*\)|\(< goes back\)|cancel|not shown):( |\n)`)
+var plainPrompt = regexp.MustCompile(`(\(default [^)\n]*\)|\(< goes back\)|cancels|not shown):( |\n)`)
 
 // freshMode returns how a terminal treats what is typed before any program runs.
 func freshMode(t *testing.T) *xterm.State {

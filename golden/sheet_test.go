@@ -99,7 +99,7 @@ func (c *contact) tour() {
 	c.screens(0, []string{"push", "app"}, turn{"[n] Cancel", "push: question", "a"}, turn{"> +", "push: unfolded", "/"},
 		turn{"filter: _", "push: filter", "teal" + enter}, turn{"filter: teal  ", "push: filtered", "y"})
 	c.screens(0, []string{"pull", "app"})
-	c.screens(0, []string{"project", "rm", "@alice/app"}, turn{"Esc cancels", "rm: question", "web" + enter}, turn{"✗ that is not", "rm: wrong name", ctrlU + enter})
+	c.screens(0, []string{"project", "rm", "@alice/app"}, turn{"to delete it.", "rm: question", "web" + enter}, turn{"✗ that is not", "rm: wrong name", ctrlU + enter})
 	c.screens(0, []string{"status"})
 	c.screens(2, []string{"psuh"})
 	c.screens(1, []string{"push", "nothing"})

@@ -54,7 +54,7 @@ type App struct {
 	// question of a push: no command imports another. Its error is ErrDeclined if a person leaves it.
 	Merge func(ctx context.Context, a *App, local *workspace.Project, project Optional) error
 
-	theme    func() *tui.Theme     // of stdout, and of stderr where that is a terminal, too
+	theme    func() *tui.Theme     // of stdout, and of stderr where that is a terminal, too; nil: plain
 	commands *cobra.Command        // all of them
 	ended    func() syscall.Signal // see EndedBy
 	output
@@ -106,7 +106,9 @@ func New(lookupEnv func(string) (string, bool), streams term.Streams) *App {
 		Status:  a.StatusLine,
 	}
 	a.UI = ui
-	a.theme = sync.OnceValue(func() *tui.Theme { return tui.NewTheme(streams.Out) })
+	if !ui.IsPlain {
+		a.theme = sync.OnceValue(func() *tui.Theme { return tui.NewTheme(streams.Out) })
+	}
 	a.Streams.Out = ui.Above(streams.Out)
 	a.Streams.Err = ui.Above(streams.Err)
 	return a

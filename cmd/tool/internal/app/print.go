@@ -47,7 +47,7 @@ func (a *App) Printer() *Printer {
 func (a *App) PrinterTo(w io.Writer) *Printer {
 	p := &Printer{w: w, commandText: a.CommandText, log: a.Strict(), verbose: a.Verbose}
 	isTerminal := w == a.Streams.Out && a.Streams.OutTTY || w == a.Streams.Err && a.Streams.ErrTTY
-	if isTerminal && !a.Strict() {
+	if isTerminal && !a.Strict() && a.theme != nil {
 		p.theme = a.theme()
 	}
 	return p
