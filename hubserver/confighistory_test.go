@@ -66,11 +66,14 @@ func TestHistory_ShowsMessages(t *testing.T) {
 		if diff := cmp.Diff(want, messages); diff != "" {
 			t.Error(diff)
 		}
-		for _, query := range []string{"?message=a%0Ab", "?message=%1b[1m", "?message=" + strings.Repeat("%C3%A4", 201)} {
+		for _, query := range []string{"?message=a%0Ab", "?message=%1b[1m"} {
 			alice.put(clientCfg+query, `{"settings": {"a": 4}}`).problem(422, wire.CodeInvalidBody)
 			alice.patch(config+query, `{"set": {"a": 4}}`, header{"If-Match": "*"}).problem(422, wire.CodeInvalidBody)
 		}
-		alice.put(clientCfg+"?message="+strings.Repeat("%C3%A4", 200), `{"settings": {"a": 4}}`).want(200)
+		message := "?message=" + strings.Repeat("%C3%A4", 1000)
+		alice.put(clientCfg+message, `{"settings": {"a": 4}}`).want(200)
+		alice.put(clientCfg+message+"b", `{"settings": {"a": 5}}`).problem(422, wire.CodeMessageTooLong)
+		alice.put(baseFiles+message+"b", archive(t)).problem(422, wire.CodeMessageTooLong)
 	})
 }
 

@@ -100,6 +100,7 @@ const (
 	CodePreconditionRequired Code = "precondition_required"
 	CodeInvalidJSON          Code = "invalid_json"
 	CodeInvalidBody          Code = "invalid_body"
+	CodeMessageTooLong       Code = "message_too_long"
 	CodeInvalidDescription   Code = "invalid_description"
 	CodeTooLarge             Code = "too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"

@@ -169,8 +169,8 @@ func saveAnswer(tx *store.Tx, a store.Answer, done Done) (err error) {
 
 // Limits of the query parameters of Author.
 const (
-	maxMessage = 200 // characters
-	maxPush    = 64  // bytes
+	maxMessage = 1000 // characters
+	maxPush    = 64   // bytes
 )
 
 // Author returns who writes, through what (via), and why: ?message=, one line, and ?push=, an ID that all writes of
@@ -187,7 +187,9 @@ func (c *Call) Author(via string) (store.Author, error) {
 	}
 	switch {
 	case utf8.RuneCountInString(by.Message) > maxMessage:
-		return by, InvalidBody("", "message must have at most %d characters", maxMessage)
+		return by, Problemf(http.StatusUnprocessableEntity, wire.CodeMessageTooLong,
+			"the message has %d characters, and at most %d are kept", utf8.RuneCountInString(by.Message), maxMessage).
+			WithHint("shorten it, and put the details where the message can link to")
 	case strings.ContainsFunc(by.Message, breaksLine):
 		return by, InvalidBody("", "message must be one line without control characters")
 	case len(by.Push) > maxPush:

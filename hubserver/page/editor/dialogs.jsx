@@ -94,7 +94,7 @@ function Review({ changes, undo }) {
       {!undo && <Generated />}
       <label class="message">
         <span class="unseen">Message</span>
-        <input type="text" dir="auto" maxLength={200} placeholder="Describe this change (optional)" value={message}
+        <input type="text" dir="auto" maxLength={1000} placeholder="Describe this change (optional)" value={message}
           onInput={(e) => setMessage(e.target.value)} />
       </label>
     </Ask>

@@ -34,9 +34,6 @@ func TestTried_AreNoCommandsAndLeadToOnes(t *testing.T) {
 		if c, _, err := root.Find([]string{name}); err == nil && c != root {
 			t.Errorf("%s is a command", name)
 		}
-		if name == "rename" {
-			continue
-		}
 		if c, rest, err := root.Find(line.Words); err != nil || len(rest) > 0 || c.HasSubCommands() {
 			t.Errorf("%s leads to %s, which is no command", name, line)
 		}

@@ -76,7 +76,7 @@ a push that was interrupted or timed out.`,
 	fl.Var(&o.Project, "project", "push to `@ACCOUNT/SLUG` and record it in client.json")
 	fl.BoolVar(&o.Files, "base-files", false, "push the base files too, replacing those on the hub")
 	fl.BoolVar(&o.FilesOnly, "base-files-only", false, "push the base files and leave the config unchanged")
-	fl.StringVarP(&o.Message, "message", "m", "", "show this `TEXT` in the history, one line of at most 200 characters")
+	fl.StringVarP(&o.Message, "message", "m", "", "show this `TEXT` in the history, one line of at most 1,000 characters")
 	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would change without changing it")
 	fl.BoolVar(&o.Force, "force", false, "overwrite without asking, and replace what is damaged")
 	fl.Var(&o.IfRevision, "if-revision", "overwrite only this `REVISION` of the config (none: no config yet)")
