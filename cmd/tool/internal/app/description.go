@@ -9,6 +9,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/secret"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -53,12 +54,15 @@ func ReadDescription(schema *workspace.Schema) (Description, error) {
 // can see an API can read its description.
 func (d Description) Sensitive(ctx context.Context, dir string, allowed []string) Sensitive {
 	var files []*basefiles.File
-	var secrets []string
+	var secrets []Secret
 	for _, name := range d.Files {
 		files = append(files, &basefiles.File{Path: name, OnDisk: name})
 		if basefiles.HoldsSecrets(name) {
-			secrets = append(secrets, name)
+			secrets = append(secrets, Secret{Path: name})
 		}
+	}
+	if found, ok := secret.Find(d.Text); ok { // the text has that of all files in it
+		secrets = append(secrets, Secret{d.Files[0], found.What})
 	}
 	s := Ignored(ctx, dir, files)
 	s.Secrets = NotAllowed(secrets, allowed)

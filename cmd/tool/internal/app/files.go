@@ -112,17 +112,17 @@ func (f *Files) Sensitive(ctx context.Context, base tree.Base) func() Sensitive 
 
 // Secrets returns the files that hold secrets, relative to the workspace, without those that
 // are the same in base and those that allowed names.
-func (f *Files) Secrets(base tree.Base, allowed []string) (paths []string) {
-	isSecret := func(file *basefiles.File) bool { return file.Secret }
+func (f *Files) Secrets(base tree.Base, allowed []string) (secrets []Secret) {
+	isSecret := func(file *basefiles.File) bool { return file.Secret || file.Credential != "" }
 	if !slices.ContainsFunc(f.Files, isSecret) { // as nearly always
 		return nil
 	}
 	for _, file := range f.notIn(base) {
 		if isSecret(file) {
-			paths = append(paths, f.InWorkspace(file))
+			secrets = append(secrets, Secret{f.InWorkspace(file), file.Credential})
 		}
 	}
-	return NotAllowed(paths, allowed)
+	return NotAllowed(secrets, allowed)
 }
 
 // notIn returns the files that are not the same in base.

@@ -13,7 +13,9 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/secret"
 	"example.com/projecthub/prompts"
 )
 
@@ -22,9 +24,22 @@ const SeeToolignore = ": .toolignore says what is not pushed"
 
 // Sensitive lists files that are perhaps not meant to leave this machine.
 type Sensitive struct {
-	Secrets []string // files that hold secrets by their names, relative to the workspace
+	Secrets []Secret // files that hold secrets by their names or their text
 	Ignored []string // files that git ignores
 	Unknown error    // why it is not known which files git ignores
+}
+
+// Secret is a file that holds secrets.
+type Secret struct {
+	Path string // relative to the workspace
+	Why  string // what its text has the shape of, "": its name says so
+}
+
+func (s Secret) String() string {
+	if s.Why == "" {
+		return s.Path
+	}
+	return s.Path + ": " + s.Why
 }
 
 // Ignored finds out which files below root git ignores.
@@ -38,13 +53,11 @@ func (s Sensitive) And(other Sensitive) Sensitive {
 	if s.Unknown == nil {
 		s.Unknown = other.Unknown
 	}
-	s.Secrets = union(s.Secrets, other.Secrets)
-	s.Ignored = union(s.Ignored, other.Ignored)
+	s.Secrets = slices.Concat(s.Secrets, other.Secrets)
+	slices.SortFunc(s.Secrets, func(a, b Secret) int { return strings.Compare(a.Path, b.Path) })
+	s.Secrets = slices.CompactFunc(s.Secrets, func(a, b Secret) bool { return a.Path == b.Path })
+	s.Ignored = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.Ignored, other.Ignored))))
 	return s
-}
-
-func union(a, b []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }
 
 // AllowSecrets adds the flag --allow-secrets.
@@ -53,11 +66,11 @@ func AllowSecrets(c *cobra.Command, allowed *[]string) {
 		"send this `FILE` of the workspace although such files hold secrets; repeatable")
 }
 
-// NotAllowed returns the paths that --allow-secrets does not name.
-func NotAllowed(paths, allowed []string) []string {
-	return slices.DeleteFunc(paths, func(name string) bool {
+// NotAllowed returns the files that --allow-secrets does not name.
+func NotAllowed(secrets []Secret, allowed []string) []Secret {
+	return slices.DeleteFunc(secrets, func(s Secret) bool {
 		return slices.ContainsFunc(allowed, func(typed string) bool {
-			return path.Clean(filepath.ToSlash(typed)) == name
+			return path.Clean(filepath.ToSlash(typed)) == s.Path
 		})
 	})
 }
@@ -67,22 +80,43 @@ const maxAllowed = 20
 
 // RefuseSecrets refuses to send files that hold secrets. again is the command that did it, without the
 // files that it allowed.
-func RefuseSecrets(secrets, allowed []string, again cmdline.Line) error {
+func RefuseSecrets(secrets []Secret, allowed []string, again cmdline.Line) error {
 	if len(secrets) == 0 {
 		return nil
 	}
 	f := failure.New(failure.CodeSecretFound, "%s would be sent, such as %s",
 		Count(len(secrets), "file that holds secrets", "files that hold secrets"),
-		strings.Join(secrets[:min(3, len(secrets))], ", ")).
+		strings.Join(lines(secrets[:min(3, len(secrets))]), ", ")).
 		WithHint("leave such files out, or allow each with --allow-secrets")
-	named := slices.Concat(allowed, secrets)
-	if len(named) > maxAllowed {
+	if len(allowed)+len(secrets) > maxAllowed {
 		return f
 	}
-	for _, name := range named {
+	for _, name := range allowed {
 		again = again.Flag("--allow-secrets", name)
 	}
+	for _, s := range secrets {
+		again = again.Flag("--allow-secrets", s.Path)
+	}
 	return f.Try(again)
+}
+
+func lines(secrets []Secret) []string {
+	all := make([]string, len(secrets))
+	for i, s := range secrets {
+		all[i] = s.String()
+	}
+	return all
+}
+
+// CredentialNotes say which keys of a config hold what looks like a credential. They never have a value.
+func CredentialNotes(config flat.Config) (notes []string) {
+	for _, e := range flat.Diff(flat.Config{}, config).Added {
+		if found, ok := secret.Find([]byte(e.Text)); ok {
+			notes = append(notes, fmt.Sprintf("%s holds what looks like %s: everyone who can read the project can read it",
+				Cell(e.Key), found.What))
+		}
+	}
+	return limited(notes)
 }
 
 // Note returns a note about files that git ignores, "" for none. one and many are the noun
@@ -107,7 +141,7 @@ func IgnoredConsent(origin string, project ref.Ref) string {
 func (s Sensitive) Facts() (facts []string) {
 	if len(s.Secrets) > 0 {
 		facts = append(facts, "Such files hold secrets:")
-		facts = append(facts, Shortened(s.Secrets)...)
+		facts = append(facts, Shortened(lines(s.Secrets))...)
 	}
 	if len(s.Ignored) > 0 {
 		facts = append(facts, fmt.Sprintf("git ignores %s:", Count(len(s.Ignored), "file", "files")))

@@ -118,6 +118,10 @@ type File struct {
 	Mode   tree.Mode
 	Secret bool // a built-in rule excludes such files because of the secrets that they hold
 	Stamp
+
+	// Credential is what the text has the shape of, and where, such as: a GitHub token on line 3. It is
+	// "" for nothing, and until Hash has read the file.
+	Credential string
 }
 
 // Stamp shows that a file changed without reading it.

@@ -21,16 +21,16 @@ import (
 // The cache of hashes is a text file for each root: the format, a checksum of the rest, the
 // digest of the tree, and a record for each file in path order.
 //
-//	tool hashes 3
+//	tool hashes 4
 //	5f0d1a9c
 //	2c26b46b…6266e7ae
 //	9f86d081…b0f00a08 src/index.html<TAB>0644 1532 1700000000000000000 1700000000000000001 4711
 //
 // A record has the file's digest, path, mode, size, mtime, ctime and inode. The digest of the
 // tree is all dashes if a file of it has no record. A missing or damaged cache only means that all
-// files are read again. The format's number changes also when tokens look different, because only
-// files without a token are recorded, and when the digest of a tree is computed differently.
-const cacheFormat = "tool hashes 3\n"
+// files are read again. The format's number changes also when tokens or other credentials look different, because
+// only files without them are recorded, and when the digest of a tree is computed differently.
+const cacheFormat = "tool hashes 4\n"
 
 var noDigest = strings.Repeat("-", tree.DigestSize)
 
@@ -160,7 +160,7 @@ func (h *hashing) remember(digest string) {
 	b = append(b, cacheFormat+sumLine(0)+noDigest+"\n"...) // sum and digest are replaced below
 	for i, e := range h.entries {
 		f := h.selection.Files[i]
-		if e.SHA256 == "" || f.ModTime >= settled {
+		if e.SHA256 == "" || f.ModTime >= settled || f.Credential != "" {
 			digest = ""
 			continue
 		}

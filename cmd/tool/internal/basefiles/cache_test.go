@@ -202,7 +202,7 @@ func TestCache_RebuildsWhenDamaged(t *testing.T) {
 		"empty":          func([]byte) []byte { return nil },
 		"cut":            func(b []byte) []byte { return b[:len(b)/2] },
 		"cut at start":   func(b []byte) []byte { return b[:5] },
-		"another format": func(b []byte) []byte { return bytes.Replace(b, []byte(" 3\n"), []byte(" 1\n"), 1) },
+		"another format": func(b []byte) []byte { return bytes.Replace(b, []byte(" 4\n"), []byte(" 1\n"), 1) },
 		"one bit":        func(b []byte) []byte { b[len(b)-3] ^= 1; return b },
 		"longer":         func(b []byte) []byte { return append(b, "more"...) },
 	}
@@ -254,7 +254,7 @@ func FuzzCache(f *testing.F) {
 	whole, err := os.ReadFile(file)
 	must(f, err)
 	want, _ := rehash(f, o)
-	const body = len("tool hashes 3\n") + 9
+	const body = len("tool hashes 4\n") + 9
 	f.Add(whole, false)
 	f.Add(whole[:body], true)
 	f.Add(whole[:body+65], true)

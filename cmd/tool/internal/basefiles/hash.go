@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"runtime"
@@ -16,6 +17,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/secret"
 	"example.com/projecthub/hubclient/tree"
 )
 
@@ -137,11 +139,12 @@ func (h *hashing) work() {
 	}
 }
 
-// reader hashes files, one after the other, and searches them for tokens.
+// reader hashes files, one after the other, and searches them for tokens and other credentials.
 type reader struct {
-	opener *opener
-	hash   hash.Hash
-	buf    []byte
+	opener     *opener
+	hash       hash.Hash
+	buf        []byte
+	credential string // the first one of the file
 }
 
 // read hashes file i into its entry.
@@ -153,7 +156,7 @@ func (h *hashing) read(r *reader, i int) error {
 			return err
 		}
 		if ok {
-			file.Mode, file.Stamp = is.mode, is.Stamp
+			file.Mode, file.Stamp, file.Credential = is.mode, is.Stamp, r.credential
 			digest := hex.EncodeToString(r.hash.Sum(nil))
 			h.entries[i] = tree.Entry{Path: file.Path, Mode: file.Mode, Size: file.Size, SHA256: digest}
 			h.advance(1, 0)
@@ -196,6 +199,7 @@ func (h *hashing) try(r *reader, onDisk string) (is info, ok bool, err error) {
 // digest reads up to size bytes of f into r.hash. It stops at the first token.
 func (h *hashing) digest(r *reader, f *file, onDisk string, size int64) (read int64, err error) {
 	r.hash.Reset()
+	r.credential = ""
 	kept, lines := 0, 0 // bytes of the last piece at the start of buf, and newlines before them
 	for read < size {
 		n, err := f.Read(r.buf[kept:min(int64(len(r.buf)), int64(kept)+size-read)])
@@ -214,8 +218,11 @@ func (h *hashing) digest(r *reader, f *file, onDisk string, size int64) (read in
 				h.selection.name(onDisk), 1+lines+newlines(b[:at]), pat.Shown(string(b[at:at+pat.Length]))).
 				WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 		}
-		// The last bytes may be the start of a token.
-		done := max(0, len(b)-pat.Length+1)
+		if found, ok := secret.Find(b); ok && r.credential == "" {
+			r.credential = fmt.Sprintf("%s on line %d", found.What, 1+lines+newlines(b[:found.At]))
+		}
+		// The last bytes may be the start of a token, or of another credential.
+		done := max(0, len(b)-max(pat.Length, secret.Longest)+1)
 		lines += newlines(b[:done])
 		kept = copy(r.buf, b[done:])
 	}

@@ -21,6 +21,7 @@ import (
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/secret"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -198,6 +199,9 @@ func (c *check) client(ctx context.Context, local *workspace.Project, schema []b
 		return client
 	}
 	c.aboveUsual(config.Check(usualConfig), local.ClientPath())
+	for _, note := range app.CredentialNotes(config) {
+		c.warn(errors.New(note), local.ClientPath())
+	}
 	if schema != nil {
 		c.settings(ctx, local, client, wire.CheckSettings{Schema: schema, Settings: body.Settings})
 	}
@@ -273,6 +277,11 @@ func (c *check) stack(ctx context.Context, local *workspace.Project) (schema []b
 	return schema
 }
 
+// looksLike warns of a credential.
+func looksLike(what string) error {
+	return fmt.Errorf("it has what looks like %s: a pipeline sends it only with --allow-secrets", what)
+}
+
 var errHoldsSecrets = errors.New("such files hold secrets: a pipeline sends it only with --allow-secrets")
 
 // files checks the base files: their names, tokens in them, and their sizes.
@@ -286,6 +295,9 @@ func (c *check) files(ctx context.Context, local *workspace.Project, client *wor
 	for _, file := range files.Files {
 		if file.Secret {
 			c.warn(errHoldsSecrets, files.InWorkspace(file))
+		}
+		if file.Credential != "" {
+			c.warn(looksLike(file.Credential), files.InWorkspace(file))
 		}
 	}
 }
@@ -323,6 +335,9 @@ func (c *check) description(client *workspace.Client) {
 		if basefiles.HoldsSecrets(name) {
 			c.warn(errHoldsSecrets, name)
 		}
+	}
+	if found, ok := secret.Find(s.Document); ok {
+		c.warn(looksLike(found.What), schema.File)
 	}
 	for _, p := range s.Problems {
 		c.problem(p)

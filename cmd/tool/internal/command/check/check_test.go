@@ -118,6 +118,21 @@ func TestCheck_WarnsOfFilesThatHoldSecrets(t *testing.T) {
 	w.Run(check.Command).Done().Prints("tls.key"+warning, ".env"+warning)
 }
 
+// gitHubToken is put together here, so that no scanner takes this file for a leak.
+var gitHubToken = "ghp" + "_" + strings.Repeat("aB3", 12)
+
+func TestCheck_WarnsOfCredentialsInTexts(t *testing.T) {
+	w := world(t)
+	w.Write("src/key.ts", "\nconst key = '"+gitHubToken+"'\n")
+	w.Write("openapi.json", `{"openapi": "3.0.0", "paths": {}, "x-key": "`+gitHubToken+`"}`)
+	w.Run(check.Command).Done().Prints(
+		"src/key.ts: warning: it has what looks like a GitHub token on line 2: a pipeline sends it only with --allow-secrets",
+		"openapi.json: warning: it has what looks like a GitHub token")
+	w.Local("@alice/web", `{"deploy": {"key": "`+gitHubToken+`"}}`)
+	w.Run(check.Command).Done().Prints(
+		"client.json: warning: deploy.key holds what looks like a GitHub token: everyone who can read the project can read it")
+}
+
 const stackWithSchema = `{"name": "@alice/web", "version": "1.0.0", "settings": {"schema": "s.json"}}`
 
 func TestCheck_ComparesSettingsWithTheSchemaInTheStack(t *testing.T) {

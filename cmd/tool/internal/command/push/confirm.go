@@ -43,7 +43,9 @@ func (p *push) confirmSensitive(ctx context.Context, plan *Plan) error {
 	if err := app.Agreed(yes, err); err != nil {
 		return err
 	}
-	p.opts.AllowSecrets = slices.Concat(p.opts.AllowSecrets, files.Secrets) // the next pushes of a watch ask nothing
+	for _, s := range files.Secrets { // the next pushes of a watch ask nothing
+		p.opts.AllowSecrets = append(p.opts.AllowSecrets, s.Path)
+	}
 	if asked && len(files.Ignored) > 0 {
 		if err := p.App.State().Consent(question); err != nil {
 			plan.Note("the answer could not be remembered: %v", err)
@@ -86,7 +88,7 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, notice string) err
 		q.Title, q.Yes = fmt.Sprintf("Push the config of %s?", p.Project), "Push it"
 		q.Facts = append(q.Facts, "Config  none yet")
 	}
-	for _, note := range app.FindingNotes(plan.findings) {
+	for _, note := range slices.Concat(app.FindingNotes(plan.findings), app.CredentialNotes(p.config)) {
 		q.Facts = append(q.Facts, "Note    "+note)
 	}
 	yes, err := p.App.UI.Overwrite(ctx, q)

@@ -65,10 +65,11 @@ func (p *push) plan(ctx context.Context) (*Plan, error) {
 	plan := &Plan{About: p.About()}
 	group, ctx := errgroup.WithContext(ctx)
 	if p.opts.config() {
+		plan.Notes = app.CredentialNotes(p.config)
 		group.Go(func() error { return p.planConfig(ctx, plan, p.config.Revision()) })
 	}
 	if p.opts.files() {
-		plan.Notes = slices.Clone(p.files.Notes)
+		plan.Notes = slices.Concat(plan.Notes, p.files.Notes)
 		group.Go(func() error { return p.planFiles(ctx, plan) })
 	}
 	return plan, group.Wait()

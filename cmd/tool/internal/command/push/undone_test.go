@@ -116,6 +116,33 @@ func TestPush_OwnPushesAreNoEditsOfOthers(t *testing.T) {
 	asked(t, w, 0, "Push 2 changes to @alice/web?\n")
 }
 
+// gitHubToken is put together here, so that no scanner takes this file for a leak.
+var gitHubToken = "ghp" + "_" + strings.Repeat("aB3", 12)
+
+func TestPush_SendsNoTextOfACredentialUnasked(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Write("src/key.ts", "key = '"+gitHubToken+"'\n")
+	w.UI.Answers = []string{"no"}
+	w.Run(push.Command, "web", "--base-files-only").Done().Prints("Aborted: nothing was changed")
+	asked(t, w, 0, "Push these files to @alice/web?", "Such files hold secrets:", "src/key.ts: a GitHub token on line 1")
+	w.Strict = true
+	f := w.Run(push.Command, "web", "--base-files-only", "--json").Fails("secret_found", "read")
+	if !strings.Contains(f["reason"].(string), "src/key.ts: a GitHub token on line 1") || strings.Contains(f["reason"].(string), gitHubToken) {
+		t.Errorf("%v", f["reason"])
+	}
+	w.Run(push.Command, "web", "--base-files-only", "--allow-secrets", "src/key.ts").Done()
+	w.Run(push.Command, "web", "--base-files-only").Done() // the hub has it: nothing is sent
+	w.Write("src/key.ts", "key = '"+gitHubToken+"' // once more\n")
+	w.Run(push.Command, "web", "--base-files-only", "--json").Fails("secret_found", "read")
+}
+
+func TestPush_NotesCredentialsInTheConfig(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Local("@alice/web", `{"deploy": {"key": "`+gitHubToken+`"}}`)
+	w.Strict = true
+	w.Run(push.Command, "web").Done().Prints("note: deploy.key holds what looks like a GitHub token: everyone who can read the project can read it")
+}
+
 func TestPush_SaysWhereItIsNotKnownWhoseEditsItUndoes(t *testing.T) {
 	w := apptest.Differing(t)
 	w.UI.Answers = []string{"no"}

@@ -1,0 +1,101 @@
+// Package secret recognizes credentials in texts by the shapes that well-known issuers give them, and private keys.
+//
+// It guesses nothing from how random a text looks. Libraries that do the same come with rules for hundreds of
+// issuers, their settings and their own walk through files. It knows nothing of files, configs and questions.
+package secret
+
+import (
+	"bytes"
+	"regexp"
+	"sync"
+)
+
+// Found is a credential in a text.
+type Found struct {
+	At   int    // its first byte
+	What string // such as: a GitHub token
+}
+
+// Longest is how many bytes of a text suffice to recognize the credential that begins it.
+const Longest = 256
+
+// kinds are how credentials look: what they are, how they begin, and what follows that.
+var kinds = [][3]string{
+	{"a private key", "-----BEGIN ", `(?:[A-Z0-9]{2,9} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])+[A-Za-z0-9+/=:,\- ]{20}`},
+	{"a GitHub token", "ghp_", `[A-Za-z0-9]{36}`},
+	{"a GitHub token", "gho_", `[A-Za-z0-9]{36}`},
+	{"a GitHub token", "ghs_", `[A-Za-z0-9]{36}`},
+	{"a GitHub token", "github_pat_", `[A-Za-z0-9]{22}_[A-Za-z0-9]{59}`},
+	{"a GitLab token", "glpat-", `[A-Za-z0-9_-]{20}`},
+	{"an AWS key", "AKIA", `[A-Z2-7]{16}\b`},
+	{"an AWS key", "ASIA", `[A-Z2-7]{16}\b`},
+	{"a Google API key", "AIza", `[A-Za-z0-9_-]{35}`},
+	{"a Google client secret", "GOCSPX-", `[A-Za-z0-9_-]{28}`},
+	{"a Stripe key", "sk_live_", `[A-Za-z0-9]{20}`},
+	{"a Stripe key", "rk_live_", `[A-Za-z0-9]{20}`},
+	{"a Slack token", "xox", `[abeprs]-[A-Za-z0-9-]{20}`},
+	{"a Slack webhook", "hooks.slack.com/services/", `T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{20}`},
+	{"a SendGrid key", "SG.", `[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`},
+	{"an npm token", "npm_", `[A-Za-z0-9]{36}`},
+	{"a PyPI token", "pypi-AgEIcHlwaS5vcmc", `[A-Za-z0-9_-]{50}`},
+	{"a Docker Hub token", "dckr_pat_", `[A-Za-z0-9_-]{27}`},
+	{"an Anthropic key", "sk-ant-", `[a-z0-9]{3,8}-[A-Za-z0-9_-]{80}`},
+	{"an OpenAI key", "sk-proj-", `[A-Za-z0-9_-]{40}`},
+	{"a Hugging Face token", "hf_", `[A-Za-z]{34}\b`},
+	{"a DigitalOcean token", "dop_v1_", `[a-f0-9]{64}`},
+	{"a Shopify token", "shpat_", `[a-fA-F0-9]{32}`},
+	{"a Linear key", "lin_api_", `[A-Za-z0-9]{40}`},
+	{"a Figma token", "figd_", `[A-Za-z0-9_-]{40}`},
+	{"a Vault token", "hvs.", `[A-Za-z0-9_-]{24}`},
+	{"a Tailscale key", "tskey-", `[a-z]{4,10}-[A-Za-z0-9]{8,16}-[A-Za-z0-9]{20}`},
+	{"an age key", "AGE-SECRET-KEY-1", `[0-9A-Z]{58}`},
+}
+
+// shape is a kind, ready to be looked for.
+type shape struct {
+	what   string
+	prefix []byte
+	rest   *regexp.Regexp // matches what follows prefix
+}
+
+// finder looks for all shapes at once. pairs are the first two bytes of the prefixes: a text is read
+// once, and nearly all of it passed by.
+type finder struct {
+	shapes []shape
+	pairs  [1 << 16]bool
+}
+
+// known is made when it is first needed, which most commands do not.
+var known = sync.OnceValue(func() *finder {
+	f := &finder{}
+	for _, k := range kinds {
+		s := shape{what: k[0], prefix: []byte(k[1]), rest: regexp.MustCompile(`\A(?:` + k[2] + `)`)}
+		f.shapes = append(f.shapes, s)
+		f.pairs[pair(s.prefix)] = true
+	}
+	return f
+})
+
+func pair(b []byte) uint16 { return uint16(b[0])<<8 | uint16(b[1]) }
+
+// Find returns the first credential in text.
+func Find(text []byte) (f Found, ok bool) {
+	finder := known()
+	for i := range max(0, len(text)-1) {
+		if !finder.pairs[pair(text[i:])] || i > 0 && isWord(text[i-1]) && isWord(text[i]) {
+			continue
+		}
+		for _, s := range finder.shapes {
+			rest, begins := bytes.CutPrefix(text[i:], s.prefix)
+			isExample := bytes.HasPrefix(rest, []byte("IOSFODNN7EXAMPLE")) // that of AWS's documents
+			if begins && !isExample && s.rest.Match(rest[:min(len(rest), Longest)]) {
+				return Found{i, s.what}, true
+			}
+		}
+	}
+	return Found{}, false
+}
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
