@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -128,6 +129,15 @@ func Explain(hub *identity.Hub, err error) failure.Failure {
 
 // IsInterrupted reports that the person or the system ended the command.
 func IsInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
+
+// IsRefused reports that the hub does not have something, or not for the caller.
+func IsRefused(err error) bool {
+	e, ok := errors.AsType[*hubclient.Error](err)
+	if !ok || e.Status == http.StatusTooManyRequests {
+		return false
+	}
+	return http.StatusBadRequest <= e.Status && e.Status < http.StatusInternalServerError
+}
 
 // IsNotFound reports that the hub has no such thing.
 func IsNotFound(err error) bool { return hubclient.HasCode(err, wire.CodeNotFound) }

@@ -2,16 +2,13 @@ package pull
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/prompts"
@@ -111,7 +108,7 @@ func (p *pull) findBase(ctx context.Context, plan *plan) (*flat.Config, error) {
 		return &plan.config, nil
 	}
 	kept, err := p.Hub.ConfigRevision(ctx, p.Project, base.Revision)
-	if refused(err) {
+	if app.IsRefused(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -122,15 +119,6 @@ func (p *pull) findBase(ctx context.Context, plan *plan) (*flat.Config, error) {
 		return nil, nil // compared with another config, local changes could pass for none and be lost
 	}
 	return &config, nil
-}
-
-// refused reports that the hub does not have the revision, or not for the caller.
-func refused(err error) bool {
-	e, ok := errors.AsType[*hubclient.Error](err)
-	if !ok || e.Status == http.StatusTooManyRequests {
-		return false
-	}
-	return http.StatusBadRequest <= e.Status && e.Status < http.StatusInternalServerError
 }
 
 // askConflicts asks which side of each conflict to take.

@@ -12,7 +12,6 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -54,7 +53,7 @@ func (p *push) split(
 	base := flat.Config{}
 	if revision != base.Revision() {
 		kept, err := p.Hub.ConfigRevision(ctx, p.Project, revision)
-		if hubclient.HasCode(err, wire.CodeNotFound) {
+		if app.IsRefused(err) {
 			return nil, nil, nil
 		}
 		if err != nil {
@@ -67,6 +66,9 @@ func (p *push) split(
 	entries, err := p.entriesSince(ctx, revision, func(each func(wire.ConfigEntry) bool) error {
 		return p.Hub.EachConfigEntry(ctx, p.Project, each)
 	})
+	if app.IsRefused(err) { // a stranger reads no history
+		return nil, nil, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}

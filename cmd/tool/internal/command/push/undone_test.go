@@ -1,6 +1,7 @@
 package push_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -149,6 +150,16 @@ func TestPush_SaysWhereItIsNotKnownWhoseEditsItUndoes(t *testing.T) {
 	w.Run(push.Command, "web").Done()
 	asked(t, w, 0, "whose edits this undoes is not known")
 	if plan := w.Run(push.Command, "web", "--dry-run", "--json").Done().JSON(); plan["mine"] != nil || plan["theirs"] != nil {
+		t.Errorf("%v", plan)
+	}
+}
+
+func TestPush_DryRunOfAStrangerDoesNotKnowWhoseEditsAreUndone(t *testing.T) {
+	w := edited(t, map[string]string{"color": `"red"`}, `{"title": "Animals", "old": 1}`)
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		return strings.HasSuffix(r.URL.Path, "/history") && apptest.Refuse(rw, http.StatusForbidden, "not_permitted", "no role")
+	})
+	if plan := w.Run(push.Command, "web", "--dry-run", "--json").Done().JSON(); plan["theirs"] != nil {
 		t.Errorf("%v", plan)
 	}
 }
