@@ -139,14 +139,13 @@ func TestBrowser_PreviewFollowsSavesPushesAndDrafts(t *testing.T) {
 	if stale := do(t, b, chromedp.Evaluate[bool](`document.querySelector('[data-part="place"]').classList.contains("stale")`)); !stale {
 		t.Error("the last good frame is not greyed out")
 	}
+	if misdeeds := do(t, b, chromedp.Evaluate[[]string](`window.misdeeds`)); len(misdeeds) > 0 {
+		t.Errorf("%q", misdeeds)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, event := range b.events {
 		t.Error(event)
-	}
-	misdeeds := do(t, b, chromedp.Evaluate[[]string](`window.misdeeds`))
-	if len(misdeeds) > 0 {
-		t.Errorf("%q", misdeeds)
 	}
 }
 
