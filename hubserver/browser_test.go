@@ -38,38 +38,24 @@ const watch = `window.misdeeds = [];
 	addEventListener("securitypolicyviolation", e => misdeeds.push(e.violatedDirective + " " + e.blockedURI));
 	window.alert = text => misdeeds.push("alert " + text);`
 
-// chromium is one process for all tests. It ends with stopChromium.
-var chromium = sync.OnceValues(func() (context.Context, error) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"))
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // which it refuses to set up for root
-	}
-	ctx, _ := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, _ = chromedp.NewContext(ctx)
-	stopChromium = func() { chromedp.Cancel(ctx) }
-	_, err := chromedp.Run(ctx, chromedp.Steps())
-	return ctx, err
-})
-
-var stopChromium = func() {}
-
-// newBrowser opens a window with cookies and storage of its own.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	takesLong(t)
 	if _, err := exec.LookPath("chromium"); err != nil {
 		storetest.Missing(t, "the program chromium: install it, as with apt-get install chromium")
 	}
-	ctx, err := chromium()
-	if err != nil {
-		t.Fatal(err)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // which it refuses to set up for root
 	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	b := &browser{Context: ctx}
-	do(t, b, chromedp.Steps()) // opens it
+	do(t, b, chromedp.Steps()) // starts it
 	if err := chromedp.Listen(ctx, b.note); err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,6 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	stopChromium()
 	whole := true
 	for _, name := range []string{"run", "skip", "fuzz", "bench", "list"} {
 		whole = whole && !testing.Short() && flag.Lookup("test."+name).Value.String() == ""
