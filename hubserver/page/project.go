@@ -20,6 +20,7 @@ type Project struct {
 	*store.Project
 	Ref      string
 	Tab      string // the name of the tab that is shown
+	IsMember bool   // the viewer has a role on the account
 	CanWrite bool   // the viewer may change the project
 }
 
@@ -82,7 +83,8 @@ func findProject(c *request.Call, tab string) (*Project, error) {
 		return nil, err
 	}
 	shown := &Project{
-		Layout: layout(c, p.String()), Project: &p, Ref: p.String(), Tab: tab, CanWrite: c.Has(wire.Writer),
+		Layout: layout(c, p.String()), Project: &p, Ref: p.String(), Tab: tab,
+		IsMember: c.Has(wire.Reader), CanWrite: c.Has(wire.Writer),
 	}
 	shown.Layout.Account, shown.Layout.Slug = p.Account, p.Slug
 	return shown, nil
