@@ -27,7 +27,7 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 	if err != nil || len(edits) == 0 {
 		return err
 	}
-	p.addKeys(ctx, edits)
+	p.addKeys(ctx, edits, map[string]*flat.Config{})
 	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited %s", edits[0].UpdatedBy,
 		app.Ago(edits[0].UpdatedAt))
 	e.Edits = edits
@@ -102,16 +102,17 @@ func (p *push) entriesSince(
 	return entries, err
 }
 
-// isOwnPush reports whether the caller pushed it, from whatever machine.
+// isOwnPush reports whether the caller pushed it, from any machine.
 func isOwnPush(e wire.ConfigEntry, me *wire.Whoami) bool {
 	fromWorkspace := e.UpdatedVia == wire.ViaPush || e.UpdatedVia == wire.ViaCreate || e.UpdatedVia == ""
 	return fromWorkspace && e.UpdatedBy == me.Name()
 }
 
-// addKeys adds to the newest edits which keys they changed, as far as the hub has both configs.
-func (p *push) addKeys(ctx context.Context, edits []failure.Edit) {
+// addKeys adds to the newest edits which keys they changed, as far as the hub has both configs. known are
+// configs by their revisions, which need not be asked for; it adds others, nil for one that the hub does not have.
+func (p *push) addKeys(ctx context.Context, edits []failure.Edit, known map[string]*flat.Config) {
 	const maxKeyed = 20
-	known := map[string]*flat.Config{"": {}} // by revision; nil: the hub does not have it
+	known[""] = &flat.Config{}
 	find := func(revision string) *flat.Config {
 		if config, asked := known[revision]; asked {
 			return config

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"example.com/projecthub/cmd/tool/internal/app"
-	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/prompts"
 )
@@ -69,13 +68,16 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, notice string) err
 		Difference: *plan.Config,
 	}
 	switch {
+	case !current.HasConfig:
+		q.Title, q.Yes = fmt.Sprintf("Push the config of %s?", p.Project), "Push it"
 	case plan.Theirs == nil:
-		q.Facts = append(q.Facts, "Note    client.json was never pulled from there: whose edits this undoes is not known")
+		q.Facts = append(q.Facts,
+			"Note    the hub has no config that client.json comes from: whose edits this undoes is not known")
 	case !plan.Theirs.difference.Empty():
 		q.Title = fmt.Sprintf("Overwrite the config of %s? This would undo %s.", p.Project, plan.Theirs)
 		q.Yes = "Overwrite"
 		q.Difference, q.Undone, q.Notes = *plan.Mine, plan.Theirs.difference, plan.Theirs.notes
-	case current.HasConfig:
+	default:
 		q.Title = fmt.Sprintf("Push %s to %s?", app.Count(plan.Config.Len(), "change", "changes"), p.Project)
 		q.Yes, q.Harmless = "Push", true
 	}
@@ -85,10 +87,9 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, notice string) err
 	if current.HasConfig {
 		q.Facts = append(q.Facts, "Config  "+app.Edit(current.Edit))
 	} else {
-		q.Title, q.Yes = fmt.Sprintf("Push the config of %s?", p.Project), "Push it"
 		q.Facts = append(q.Facts, "Config  none yet")
 	}
-	for _, note := range slices.Concat(app.FindingNotes(plan.findings), app.CredentialNotes(p.config)) {
+	for _, note := range slices.Concat(app.FindingNotes(plan.findings), p.credentials) {
 		q.Facts = append(q.Facts, "Note    "+note)
 	}
 	yes, err := p.App.UI.Overwrite(ctx, q)
@@ -102,12 +103,8 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, notice string) err
 		return err
 	}
 	p.merged = true
-	p.Client, err = p.App.ReadClient(p.Local)
-	if err == nil {
-		p.config, p.body, err = app.ReadConfig(p.Client)
-	}
-	if err != nil {
-		return failure.At(app.StageRead, err)
+	if err := p.read(); err != nil {
+		return err
 	}
 	if err := p.planConfig(ctx, plan, ""); err != nil {
 		return err

@@ -65,7 +65,7 @@ func (p *push) plan(ctx context.Context) (*Plan, error) {
 	plan := &Plan{About: p.About()}
 	group, ctx := errgroup.WithContext(ctx)
 	if p.opts.config() {
-		plan.Notes = app.CredentialNotes(p.config)
+		plan.Notes = p.credentials
 		group.Go(func() error { return p.planConfig(ctx, plan, p.config.Revision()) })
 	}
 	if p.opts.files() {
@@ -147,7 +147,7 @@ func (p *push) planConfig(ctx context.Context, plan *Plan, have string) (err err
 		return err
 	}
 	*plan.Config = flat.Diff(theirs, p.config)
-	plan.Mine, plan.Theirs, err = p.split(ctx, theirs, current)
+	plan.Mine, plan.Theirs, err = p.split(ctx, *plan.Config, theirs, current)
 	return err
 }
 

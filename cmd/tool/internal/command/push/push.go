@@ -28,12 +28,13 @@ type push struct {
 	asks     bool // before others' work is overwritten, and before sensitive files are pushed
 	transfer prompts.Transfer
 
-	config    flat.Config
-	body      wire.PutConfig
-	files     *app.Files
-	blobs     *basefiles.Blobs
-	last      tree.Base            // the base files that were last pushed or pulled
-	sensitive func() app.Sensitive // waits until git has said which files it ignores
+	config      flat.Config
+	credentials []string // notes about values of config
+	body        wire.PutConfig
+	files       *app.Files
+	blobs       *basefiles.Blobs
+	last        tree.Base            // the base files that were last pushed or pulled
+	sensitive   func() app.Sensitive // waits until git has said which files it ignores
 
 	ambiguous bool // writeConfig failed, and a config may have been replaced nevertheless
 	replaced  bool // a config was replaced
@@ -97,12 +98,8 @@ func (p *push) push(ctx context.Context) (*Result, error) {
 // prepare does all that needs no answer of the hub. Failures come in the order of
 // their stages: read, destination, then the token's.
 func (p *push) prepare(ctx context.Context) (err error) {
-	p.Client, err = p.App.ReadClient(p.Local)
-	if err == nil && p.opts.config() {
-		p.config, p.body, err = app.ReadConfig(p.Client)
-	}
-	if err != nil {
-		return failure.At(app.StageRead, err)
+	if err := p.read(); err != nil {
+		return err
 	}
 	hubErr := p.findHub(ctx) // returned later: files that cannot be read come first
 	if p.opts.files() {
@@ -129,6 +126,16 @@ func (p *push) prepare(ctx context.Context) (err error) {
 		return nil
 	}
 	return failure.At(app.StageRead, p.refuseSecrets())
+}
+
+// read reads client.json, and the config in it if that is pushed.
+func (p *push) read() (err error) {
+	p.Client, err = p.App.ReadClient(p.Local)
+	if err == nil && p.opts.config() {
+		p.config, p.body, err = app.ReadConfig(p.Client)
+		p.credentials = app.CredentialNotes(p.config)
+	}
+	return failure.At(app.StageRead, err)
 }
 
 func (p *push) fileOptions() app.FileOptions {

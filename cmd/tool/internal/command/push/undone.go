@@ -36,19 +36,21 @@ type UndoneEdit struct {
 	Via  wire.Via       `json:"via,omitzero"`
 }
 
-// split divides what the push changes into its own changes and the edits of others that it would
-// undo: those since the config that client.json was last synchronized with. Without that config, or
-// where the hub keeps it no more, whose edits they are is not known: both are nil.
+// split divides d, what the push changes in the hub's config theirs, into its own changes and the edits of
+// others that it would undo: those since the config that client.json was last synchronized with. Where that
+// config is not known, or the hub has it no more, both are nil.
 func (p *push) split(
-	ctx context.Context, theirs flat.Config, current *wire.Config,
+	ctx context.Context, d flat.Difference, theirs flat.Config, current *wire.Config,
 ) (mine *flat.Difference, undone *Undone, err error) {
 	revision, err := p.baseRevision()
+	if own := p.config.Revision(); revision == "" && p.App.SyncState().Last(p.Hub.Origin(), p.Project) == own {
+		revision = own // nothing was changed here since this machine pushed it
+	}
 	if err != nil || revision == "" {
 		return nil, nil, err
 	}
 	if revision == current.Revision {
-		own := flat.Diff(theirs, p.config)
-		return &own, &Undone{}, nil
+		return &d, &Undone{}, nil
 	}
 	base := flat.Config{}
 	if revision != base.Revision() {
@@ -76,20 +78,20 @@ func (p *push) split(
 	if err != nil {
 		return nil, nil, err
 	}
-	p.addKeys(ctx, entries)
+	p.addKeys(ctx, entries, map[string]*flat.Config{revision: &base, current.Revision: &theirs})
 	writers := writersOf(entries)
 	edited := map[string]bool{}
 	for _, key := range flat.Diff(base, theirs).Keys() {
 		edited[key] = true
 	}
-	undoes, own := flat.Diff(theirs, p.config).Split(func(key string) bool {
+	undoes, own := d.Split(func(key string) bool {
 		w := writers[key]
 		return edited[key] && (w == nil || !isOwnPush(w.ConfigEntry, me))
 	})
 	return &own, newUndone(undoes, writers), nil
 }
 
-// baseRevision returns the revision that client.json was last synchronized with, "" if it is not known.
+// baseRevision returns the revision in pulled.json that client.json was last synchronized with, "" for none.
 func (p *push) baseRevision() (string, error) {
 	bases, err := p.App.Bases(p.Local)
 	if err != nil {
@@ -98,7 +100,7 @@ func (p *push) baseRevision() (string, error) {
 	if b := bases.Of(p.Hub.Origin(), p.Project); b != nil {
 		return b.Revision, nil
 	}
-	return p.App.SyncState().Last(p.Hub.Origin(), p.Project), nil
+	return "", nil
 }
 
 // writersOf finds the newest edit of each key, among those whose keys are known.
@@ -124,31 +126,23 @@ func newUndone(d flat.Difference, writers map[string]*failure.Edit) *Undone {
 		difference: d,
 		notes:      map[string]string{},
 	}
-	edit := func(key, from, to string) UndoneEdit {
-		var undone UndoneEdit
-		if from != "" {
-			undone.From = jsontext.Value(from)
+	bySign := map[string]map[string]UndoneEdit{"+": u.Added, "~": u.Changed, "-": u.Removed}
+	for _, c := range app.Changes(d) {
+		var edit UndoneEdit
+		if c.Old != "" {
+			edit.From = jsontext.Value(c.Old)
 		}
-		if to != "" {
-			undone.To = jsontext.Value(to)
+		if c.New != "" {
+			edit.To = jsontext.Value(c.New)
 		}
-		if e := writers[key]; e != nil {
-			undone.By, undone.At, undone.Via = e.UpdatedBy, e.UpdatedAt, e.UpdatedVia
-			u.notes[key] = app.Cell(e.UpdatedBy) + ", " + app.Ago(e.UpdatedAt)
+		if e := writers[c.Key]; e != nil {
+			edit.By, edit.At, edit.Via = e.UpdatedBy, e.UpdatedAt, e.UpdatedVia
+			u.notes[c.Key] = app.Cell(e.UpdatedBy) + ", " + app.Ago(e.UpdatedAt)
 			if !slices.Contains(u.by, e.UpdatedBy) {
 				u.by = append(u.by, e.UpdatedBy)
 			}
 		}
-		return undone
-	}
-	for _, e := range d.Added {
-		u.Added[e.Key] = edit(e.Key, "", e.Text)
-	}
-	for _, c := range d.Changed {
-		u.Changed[c.Key] = edit(c.Key, c.From, c.To)
-	}
-	for _, e := range d.Removed {
-		u.Removed[e.Key] = edit(e.Key, e.Text, "")
+		bySign[c.Sign][c.Key] = edit
 	}
 	return u
 }

@@ -2,6 +2,8 @@ package push_test
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -142,6 +144,21 @@ func TestPush_NotesCredentialsInTheConfig(t *testing.T) {
 	w.Local("@alice/web", `{"deploy": {"key": "`+gitHubToken+`"}}`)
 	w.Strict = true
 	w.Run(push.Command, "web").Done().Prints("note: deploy.key holds what looks like a GitHub token: everyone who can read the project can read it")
+}
+
+// What this machine pushed from elsewhere is no base of this client.json, which may never have had it.
+func TestPush_APushFromElsewhereIsNoBase(t *testing.T) {
+	w := edited(t, map[string]string{"color": `"red"`}, `{"title": "Pets", "old": 1, "color": "red"}`)
+	w.Run(push.Command, "web", "--force").Done()
+	if err := os.Remove(filepath.Join(w.Dir, ".tool/web/pulled.json")); err != nil {
+		t.Fatal(err)
+	}
+	w.Local("@alice/web", `{"title": "Pets", "old": 1}`)
+	w.UI.Answers = []string{"no"}
+	w.Run(push.Command, "web").Done()
+	asked(t, w, 0, "whose edits this undoes is not known")
+	w.Strict = true
+	w.Run(push.Command, "web", "--no-clobber", "--json").Fails("would_undo_edits", "push")
 }
 
 func TestPush_SaysWhereItIsNotKnownWhoseEditsItUndoes(t *testing.T) {
