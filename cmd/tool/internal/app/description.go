@@ -55,14 +55,16 @@ func ReadDescription(schema *workspace.Schema) (Description, error) {
 func (d Description) Sensitive(ctx context.Context, dir string, allowed []string) Sensitive {
 	var files []*basefiles.File
 	var secrets []Secret
-	for _, name := range d.Files {
+	found, _ := secret.Find(d.Text) // the text has that of all files in it
+	for i, name := range d.Files {
 		files = append(files, &basefiles.File{Path: name, OnDisk: name})
-		if basefiles.HoldsSecrets(name) {
-			secrets = append(secrets, Secret{Path: name})
+		s := Secret{Path: name}
+		if i == 0 {
+			s.Why = found.What
 		}
-	}
-	if found, ok := secret.Find(d.Text); ok { // the text has that of all files in it
-		secrets = append(secrets, Secret{d.Files[0], found.What})
+		if s.Why != "" || basefiles.HoldsSecrets(name) {
+			secrets = append(secrets, s)
+		}
 	}
 	s := Ignored(ctx, dir, files)
 	s.Secrets = NotAllowed(secrets, allowed)

@@ -62,14 +62,21 @@ func (a *App) Local(
 		}
 	}
 	name = names[0]
-	if inner := a.here(names); len(names) > 1 && inner != "" {
-		name = inner
-	} else if len(names) > 1 {
-		if a.Strict() {
-			return nil, cmdline.Usagef("there are several local projects: %s", strings.Join(names, ", ")).
-				Try(line(names[0]))
+	isOnly := len(names) == 1
+	if !isOnly {
+		dir, err := filepath.Abs(a.Dir)
+		if err != nil {
+			return nil, err
 		}
-		if name, err = a.UI.Choose(ctx, "Which local project?", names, names[0]); err != nil {
+		name, isOnly = nearest(ws, names, dir)
+	}
+	switch {
+	case isOnly:
+	case a.Strict():
+		return nil, cmdline.Usagef("there are several local projects: %s", strings.Join(names, ", ")).
+			Try(line(names[0]))
+	default:
+		if name, err = a.UI.Choose(ctx, "Which local project?", names, name); err != nil {
 			return nil, err
 		}
 	}

@@ -201,12 +201,11 @@ func Markdown(text string) string {
 
 // Diagnose writes a line on stderr that is neither result nor failure.
 func (a *App) Diagnose(format string, args ...any) {
-	line := tui.Shorten(fmt.Sprintf(format, args...), maxLine)
-	role := tui.Plain
-	if strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "warning: ") {
-		role = tui.Warned
-	}
-	a.PrinterTo(a.Streams.Err).painted(role, line)
+	a.diagnose(tui.Plain, format, args...)
+}
+
+func (a *App) diagnose(role tui.Role, format string, args ...any) {
+	a.PrinterTo(a.Streams.Err).painted(role, tui.Shorten(fmt.Sprintf(format, args...), maxLine))
 }
 
 // Warn writes a warning: after the view that is on the terminal, if there is one. Several
@@ -228,6 +227,6 @@ func (a *App) releaseWarnings() {
 	a.held = nil
 	a.heldMutex.Unlock()
 	for _, text := range held {
-		a.Diagnose("warning: %s", text)
+		a.diagnose(tui.Warned, "warning: %s", text)
 	}
 }

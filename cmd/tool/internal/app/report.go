@@ -67,7 +67,7 @@ func (a *App) report(f failure.Failure) {
 		_ = a.writeJSON("failed", document, pat.Redact)
 		return
 	}
-	a.Diagnose("error: %s: %s (stage %s)", f.Action, tui.Shorten(f.Error(), maxField), f.Stage)
+	a.diagnose(tui.Warned, "error: %s: %s (stage %s)", f.Action, tui.Shorten(f.Error(), maxField), f.Stage)
 	for _, line := range detailLines(f) {
 		a.Diagnose("%s", line)
 	}

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"path/filepath"
-
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/ref"
@@ -39,10 +37,15 @@ func argumentError(err error, typed, what string) error {
 // ParseProject reads the name of a hub project. A slug alone is the project of the local project
 // of this name, else one in the account that [App.ParseRef] takes.
 func (a *App) ParseProject(typed string) (ref.Ref, error) {
-	if own, ok := a.destinations()[typed]; ok {
+	r, err := ref.ParseTyped(typed)
+	if err == nil || !ref.ValidName(typed) {
+		return r, err
+	}
+	all := a.destinations()
+	if own, ok := all[typed]; ok {
 		return own, nil
 	}
-	return a.ParseRef(typed)
+	return a.inAccount(typed, all, err)
 }
 
 // ParseRef reads @account/slug, or the slug alone: then the account is the one that all local
@@ -52,10 +55,16 @@ func (a *App) ParseRef(typed string) (ref.Ref, error) {
 	if err == nil || !ref.ValidName(typed) {
 		return r, err
 	}
+	return a.inAccount(typed, a.destinations(), err)
+}
+
+// inAccount returns the slug in the account that is clear; all are the local projects' hub projects. Where
+// none is clear, it fails with unclear.
+func (a *App) inAccount(slug string, all map[string]ref.Ref, unclear error) (ref.Ref, error) {
 	account := ""
-	for _, destination := range a.destinations() {
+	for _, destination := range all {
 		if account != "" && account != destination.Account() {
-			return r, err
+			return ref.Ref{}, unclear
 		}
 		account = destination.Account()
 	}
@@ -64,9 +73,9 @@ func (a *App) ParseRef(typed string) (ref.Ref, error) {
 		account = a.LoggedIn().User
 	}
 	if account == "" {
-		return r, err
+		return ref.Ref{}, unclear
 	}
-	return ref.New(account, typed)
+	return ref.New(account, slug)
 }
 
 // destinations returns the hub projects of the local ones, in the environment in use, by local
@@ -95,22 +104,4 @@ func (a *App) destinations() map[string]ref.Ref {
 		}
 	}
 	return all
-}
-
-// here returns the local project whose app the directory of the command is in, the innermost
-// where apps are nested; "" for none, or several with the same directory.
-func (a *App) here(names []string) string {
-	ws, err := a.Workspace()
-	if err != nil {
-		return ""
-	}
-	dir, err := filepath.Abs(a.Dir)
-	if err != nil {
-		return ""
-	}
-	inner, isOnly := nearest(ws, names, dir)
-	if !isOnly {
-		return ""
-	}
-	return inner
 }

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"time"
 
@@ -36,8 +34,7 @@ func (a *App) noticeUpdate() {
 	if newer == nil {
 		return
 	}
-	digest := sha256.Sum256([]byte(newer.origin)) // an origin is no name of a file
-	if state.Due(string(a.State()), "update-"+hex.EncodeToString(digest[:8]), 24*time.Hour) {
+	if state.Due(string(a.State()), state.NameOf("update "+newer.origin), 24*time.Hour) {
 		a.Diagnose("note: %s is of release %s, and this is tool %s; "+
 			"to update it: go install example.com/projecthub/cmd/tool@v%s",
 			newer.origin, newer.version, cmdline.Version(Version), newer.version)

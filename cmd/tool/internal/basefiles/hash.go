@@ -218,8 +218,10 @@ func (h *hashing) digest(r *reader, f *file, onDisk string, size int64) (read in
 				h.selection.name(onDisk), 1+lines+newlines(b[:at]), pat.Shown(string(b[at:at+pat.Length]))).
 				WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 		}
-		if found, ok := secret.Find(b); ok && r.credential == "" {
-			r.credential = fmt.Sprintf("%s on line %d", found.What, 1+lines+newlines(b[:found.At]))
+		if r.credential == "" {
+			if found, ok := secret.Find(b); ok {
+				r.credential = fmt.Sprintf("%s on line %d", found.What, 1+lines+newlines(b[:found.At]))
+			}
 		}
 		// The last bytes may be the start of a token, or of another credential.
 		done := max(0, len(b)-max(pat.Length, secret.Longest)+1)

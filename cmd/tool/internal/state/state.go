@@ -36,10 +36,10 @@ func (d Dir) Consent(name string) error {
 	return atomicfile.WriteFile(d.consent(name), []byte(name+"\n")) // for a person who looks into the file
 }
 
-func (d Dir) consent(name string) string { return filepath.Join(string(d), "consents", nameOf(name)) }
+func (d Dir) consent(name string) string { return filepath.Join(string(d), "consents", NameOf(name)) }
 
-// nameOf returns a name of a file for a name of any form.
-func nameOf(name string) string {
+// NameOf returns a name of a file for a name of any form.
+func NameOf(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:16])
 }

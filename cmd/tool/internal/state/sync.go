@@ -23,7 +23,7 @@ type Sync struct{ dir string }
 func NewSync(dir string) *Sync { return &Sync{dir} }
 
 func (s *Sync) path(origin string, r ref.Ref) string {
-	return filepath.Join(s.dir, nameOf(origin+" "+r.String()))
+	return filepath.Join(s.dir, NameOf(origin+" "+r.String()))
 }
 
 // Save remembers revision as the last one pushed to or pulled from a project; "": none.

@@ -61,7 +61,7 @@ func (d Dir) undoDir(place, name string) string {
 	if d == "" {
 		return ""
 	}
-	return filepath.Join(string(d), "pulls", nameOf(place), name)
+	return filepath.Join(string(d), "pulls", NameOf(place), name)
 }
 
 // NewUndo returns an Undo to add files to, which continues that of an interrupted pull. root is
