@@ -104,9 +104,7 @@ func (a *app) root() *cobra.Command {
 		cmdline.Group("stack", "Manage stacks", a.stackWithdraw()),
 	)
 	for _, g := range guide.All {
-		topic := &cobra.Command{Use: g.Name, Short: g.Short}
-		topic.SetHelpFunc(func(*cobra.Command, []string) { fmt.Fprintln(a.out, g.Text()) })
-		root.AddCommand(topic)
+		root.AddCommand(cmdline.Topic(g.Name, g.Short, g.Text))
 	}
 	return root
 }

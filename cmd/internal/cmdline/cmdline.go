@@ -6,6 +6,7 @@
 package cmdline
 
 import (
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -40,6 +41,13 @@ func Command(use, short string, run func(c *cobra.Command, args []string) error)
 		operands = operands[:firstFlag]
 	}
 	return &cobra.Command{Use: use, Short: short, Args: Exactly(operands...), RunE: run}
+}
+
+// Topic returns a command that only has help: a text, which no other command reads.
+func Topic(name, short string, text func() string) *cobra.Command {
+	topic := &cobra.Command{Use: name, Short: short}
+	topic.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = fmt.Fprintln(c.OutOrStdout(), text()) })
+	return topic
 }
 
 // Group returns a command that only holds others. Alone it shows its help, or fails

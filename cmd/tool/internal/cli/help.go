@@ -100,12 +100,9 @@ func usageText(c *cobra.Command) string {
 func topics() []*cobra.Command {
 	var list []*cobra.Command
 	for _, g := range guide.All {
-		topic := &cobra.Command{Use: g.Name, Short: g.Short}
-		topic.SetHelpFunc(func(c *cobra.Command, _ []string) { // so that no other command reads the text
-			text := strings.ReplaceAll(g.Text(), "DEFAULT_ORIGIN", identity.DefaultOrigin)
-			_, _ = fmt.Fprintln(c.OutOrStdout(), text)
-		})
-		list = append(list, topic)
+		list = append(list, cmdline.Topic(g.Name, g.Short, func() string {
+			return strings.ReplaceAll(g.Text(), "DEFAULT_ORIGIN", identity.DefaultOrigin)
+		}))
 	}
 	return list
 }

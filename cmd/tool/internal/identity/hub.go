@@ -67,8 +67,8 @@ func (id *Identity) explain(err error) failure.Failure {
 }
 
 // explainRefusal adds which token the hub refused, and where to get another one. After a 403
-// it adds only the former, because another token of the same user would be refused, too; and
-// not even that where the user's role is too low, whatever the token is.
+// it adds only the former, because another token of the same user would be refused, too; nothing
+// where the user's role is too low, which no token changes.
 func (id *Identity) explainRefusal(f failure.Failure) failure.Failure {
 	f.Token = id.TokenPlace()
 	if f.Code == wire.CodeNotPermitted {
