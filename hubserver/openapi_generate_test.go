@@ -128,6 +128,9 @@ func usual(e *wire.Endpoint, d operationDoc) object {
 			names["404"] = "NotFound"
 		}
 	}
+	if e.Method == http.MethodGet && e.AboutProject() {
+		names["308"] = "Renamed"
+	}
 	switch {
 	case e.Scope != "":
 		names["403"] = "Forbidden"
@@ -148,11 +151,12 @@ func usual(e *wire.Endpoint, d operationDoc) object {
 	}
 	if slices.Equal(e.Returns, wire.HTML) {
 		for _, status := range append(slices.Collect(maps.Keys(names)), "429", "500", "503") {
-			if names[status] == "Unauthorized" {
-				names[status] = "UnauthorizedPage"
-				continue
+			switch names[status] {
+			case "Unauthorized", "Renamed":
+				names[status] += "Page"
+			default:
+				names[status] = "FailurePage"
 			}
-			names[status] = "FailurePage"
 		}
 		delete(names, "422") // the form again
 	}

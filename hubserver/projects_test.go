@@ -2,6 +2,8 @@ package hubserver_test
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +12,7 @@ import (
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/hubserver/page"
 	"example.com/projecthub/store"
 )
 
@@ -286,7 +289,7 @@ func TestEditProject_ChangesOnlyWhatItNames(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		for body, code := range map[string]wire.Code{
-			`{"visibility": "secret"}`: wire.CodeInvalidBody, `{"stackVersion": "v1"}`: wire.CodeInvalidBody, `{"slug": "x"}`: wire.CodeInvalidBody, `{"api": "acme/cats"}`: wire.CodeInvalidBody, `{"api": null}`: wire.CodeInvalidBody,
+			`{"visibility": "secret"}`: wire.CodeInvalidBody, `{"stackVersion": "v1"}`: wire.CodeInvalidBody, `{"slug": "X"}`: wire.CodeInvalidBody, `{"api": "acme/cats"}`: wire.CodeInvalidBody, `{"api": null}`: wire.CodeInvalidBody,
 			`{"stackVersion": "9.9.9"}`: wire.CodeStackNotPublished, `{"api": {"account": "acme", "slug": "none"}}`: wire.CodeAPINotFound,
 		} {
 			alice.patch(web, body).problem(422, code)
@@ -296,6 +299,102 @@ func TestEditProject_ChangesOnlyWhatItNames(t *testing.T) {
 			t.Errorf("a refused edit left %+v", after)
 		}
 	})
+}
+
+const shop = "/v1/projects/acme/shop"
+
+func TestRenameProject_TheFormerNameLeadsToIt(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice, anna := hub.as("alice"), hub.as("anna")
+		_, restricted := alice.create(wire.CreateToken{
+			Name: "ci", Scopes: []wire.Scope{wire.ScopeWriteConfig}, Restriction: onlyProject("acme", "web"),
+		})
+		alice.patch(web, `{"slug": "shop"}`).problem(403, wire.CodeNotPermitted)
+		p := decoded[wire.Project](anna.patch(web, `{"slug": "shop"}`).want(200))
+		if p.Project != mustRef("@acme/shop") || p.URL != publicURL+"/@acme/shop" {
+			t.Errorf("%+v", p)
+		}
+		alice.get(shop).want(200)
+		a := alice.get(web + "/config/history?limit=5")
+		if p := a.problem(308, wire.CodeRenamed); p.Detail != "@acme/web is @acme/shop now" {
+			t.Error(p.Detail)
+		}
+		if to := a.header.Get("Location"); to != shop+"/config/history?limit=5" {
+			t.Error(to)
+		}
+		// Writes go through, also those of a token that is restricted to the project.
+		alice.put(web+"/client-config", `{"settings": {"title": "x"}}`).want(200)
+		restricted.put(web+"/client-config", `{"settings": {"title": "x"}}`).want(200)
+		restricted.get(shop + "/config").want(200)
+		anna.patch(web, `{"slug": "shop"}`).want(200)
+		if copied := decoded[wire.Project](alice.post("/v1/projects", wire.CreateProject{
+			Account: "acme", Slug: "copy", CopyOf: mustRef("@acme/web"),
+		}).want(201)); copied.Stack != "acme/site" {
+			t.Errorf("%+v", copied)
+		}
+		if made, _ := alice.create(wire.CreateToken{Name: "x", Restriction: onlyProject("acme", "web")}); made.Project != mustRef("@acme/shop") {
+			t.Errorf("%+v", made)
+		}
+
+		// A chain leads to the last name, which another project does not get.
+		anna.patch(shop, `{"slug": "store"}`).want(200)
+		if to := alice.get(web).header.Get("Location"); to != "/v1/projects/acme/store" {
+			t.Error(to)
+		}
+		anna.patch(web, `{"slug": "copy"}`).problem(409, wire.CodeProjectExists)
+
+		// A former name is free: then it leads nowhere else.
+		alice.post("/v1/projects", newProject("web")).want(201)
+		if p := decoded[wire.Project](alice.get(web).want(200)); p.Config.HasConfig {
+			t.Errorf("%+v", p)
+		}
+		anna.patch("/v1/projects/acme/store", `{"slug": "web"}`).problem(409, wire.CodeProjectExists)
+
+		// What another project had is restored, or taken, and leads there no more.
+		anna.delete(web).want(200)
+		alice.get(web).problem(404, wire.CodeNotFound)
+		anna.patch("/v1/projects/acme/store", `{"slug": "web"}`).want(200)
+		alice.get(web).want(200)
+		alice.get(shop).problem(308, wire.CodeRenamed)
+		anna.post(web+"/restore", `{"as": "store"}`).want(200)
+		if p := decoded[wire.Project](alice.get("/v1/projects/acme/store").want(200)); p.Config.HasConfig {
+			t.Errorf("%+v", p)
+		}
+		// A deletion by a former name deletes the project.
+		if d := decoded[wire.Deleted](anna.delete(shop).want(200)); d.Project != mustRef("@acme/web") || !d.Existed {
+			t.Errorf("%+v", d)
+		}
+		alice.get(shop).problem(404, wire.CodeNotFound)
+	})
+}
+
+func TestRenameProject_EveryGetIsSentOn(t *testing.T) {
+	hub := one(t, nil)
+	hub.project()
+	hub.as("anna").patch(web, `{"slug": "shop"}`).want(200)
+	for _, e := range slices.Concat(wire.Endpoints, page.Endpoints()) {
+		if e.Method != http.MethodGet || !e.AboutProject() {
+			continue
+		}
+		last := []string{"x"}[:strings.Count(e.Path, "{")-2]
+		from, to := e.Expand(append([]string{"acme", "web"}, last...)...), e.Expand(append([]string{"acme", "shop"}, last...)...)
+		if got := hub.as("rita").get(from).want(308).header.Get("Location"); got != to {
+			t.Errorf("%s leads to %s", from, got)
+		}
+		// Whoever may not read the project does not get to know its name.
+		for name, stranger := range map[string]*caller{"nobody": hub.with(""), "sam": hub.as("sam")} {
+			if a := stranger.get(from); a.status == 308 || a.header.Get("Location") == to {
+				t.Errorf("%s: %s leads to %s", name, from, to)
+			}
+		}
+	}
+	hub.as("anna").patch(shop, `{"visibility": "public"}`).want(200)
+	if to := hub.with("").get("/@acme/web/history").want(308).header.Get("Location"); to != "/@acme/shop/history" {
+		t.Error(to)
+	}
+	hub.with("").get(web+"/config").problem(308, wire.CodeRenamed)
+	hub.with("").put(web+"/client-config", `{"settings": {"title": "x"}}`).problem(401, wire.CodeUnauthorized)
 }
 
 func TestEditProject_NeedsReaderOnWhatItBinds(t *testing.T) {

@@ -96,6 +96,9 @@ func (tx *Tx) AddProject(p Project) (id int64, err error) {
 	} else {
 		err = tx.One(sqldb.Row(&id), `UPDATE resources SET kind = 'project', created_at = ?, deleted_at = 0, deleted_by = ''
 			WHERE id = ? AND kind = 'copy' RETURNING id`, tx.Now(), p.ID)
+		if err == nil {
+			err = tx.takeName(p.AccountID, KindProject, p.Slug)
+		}
 	}
 	if err != nil {
 		return 0, err
@@ -157,6 +160,20 @@ func (tx *Tx) EditProject(p Project) error {
 		p.Visibility, p.StackVersion, p.API.ID, p.PublicPreview, p.EnforceSchema, p.ID)
 }
 
+// RenameProject gives a project that is locked another slug. The former one leads to it until another project takes
+// it, see [View.FormerName]. ErrExists if the name is taken.
+func (tx *Tx) RenameProject(r Resource, slug string) error {
+	if err := tx.takeName(r.AccountID, KindProject, slug); err != nil {
+		return err
+	}
+	err := tx.exec("INSERT INTO renames (account_id, kind, slug, resource_id, at) VALUES (?, 'project', ?, ?, ?)",
+		r.AccountID, r.Slug, r.ID, tx.Now())
+	if err != nil {
+		return err
+	}
+	return tx.exec("UPDATE resources SET slug = ? WHERE id = ?", slug, r.ID)
+}
+
 // DeleteProject deletes a project, and returns until when it can be restored. One that expires, such as a preview of a
 // pull request, is deleted for good: keptUntil is 0 then. ErrNotFound if the project does not exist.
 func (tx *Tx) DeleteProject(id int64, by string) (keptUntil Time, err error) {
@@ -182,6 +199,9 @@ func (tx *Tx) RestoreProject(t Trashed, slug string) (p Project, previewEnded bo
 	}
 	if !restored {
 		return p, false, ErrNotFound
+	}
+	if err := tx.takeName(t.AccountID, KindProject, slug); err != nil {
+		return p, false, err
 	}
 	if p, err = tx.Project(t.ID); err != nil {
 		return p, false, err

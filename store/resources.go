@@ -27,12 +27,33 @@ func (v View) ResourceByName(account, kind, slug string) (r Resource, err error)
 	return r, err
 }
 
+// FormerName returns the present slug of the project that once was account/slug, if the user may read it or it is
+// public; else ErrNotFound. user may be 0, for nobody.
+func (v View) FormerName(account, slug string, user int64) (present string, err error) {
+	err = v.One(sqldb.Row(&present), `SELECT r.slug FROM accounts a
+		JOIN renames n ON n.account_id = a.id AND n.kind = 'project' AND n.slug = ?
+		JOIN resources r ON r.id = n.resource_id AND r.deleted_at = 0
+		JOIN projects p ON p.id = r.id
+		LEFT JOIN members m ON m.user_id = ? AND m.account_id = a.id
+		WHERE a.name = ? AND a.disabled_at = 0 AND (p.visibility = 'public' OR a.id = ? OR m.role IS NOT NULL)`,
+		slug, user, account, user)
+	return present, err
+}
+
+// takeName ends a former name, which the caller has just given to a resource.
+func (tx *Tx) takeName(account int64, kind, slug string) error {
+	return tx.exec("DELETE FROM renames WHERE account_id = ? AND kind = ? AND slug = ?", account, kind, slug)
+}
+
 // AddResource adds a resource; ErrExists if the name is taken.
 func (tx *Tx) AddResource(account int64, kind, slug, by string) (id int64, err error) {
 	err = tx.One(sqldb.Row(&id), `INSERT INTO resources (account_id, kind, slug, created_at, created_by)
 		VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, account, kind, slug, tx.Now(), by)
 	if errors.Is(err, ErrNotFound) {
 		err = ErrExists
+	}
+	if err == nil {
+		err = tx.takeName(account, kind, slug)
 	}
 	return id, err
 }

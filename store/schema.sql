@@ -3,7 +3,7 @@
 --   NAME   SQLite: TEXT                                PostgreSQL: TEXT COLLATE "C", which sorts by byte, too
 --   BYTES  SQLite: BLOB                                PostgreSQL: BYTEA
 -- An id is never used twice. Times are microseconds since 1970 in UTC, 0: never. A digest is a SHA-256 in 64 hex
--- digits, '': none. No code uses the table renames yet.
+-- digits, '': none.
 
 -- Users and orgs. wrong_codes and wrong_since: how many wrong codes of terminals a user has typed, since when.
 CREATE TABLE accounts (

@@ -88,6 +88,7 @@ const (
 	CodeCrossSite            Code = "cross_site" // sent by a page of another origin
 	CodeNotFound             Code = "not_found"
 	CodeProjectExists        Code = "project_exists"
+	CodeRenamed              Code = "renamed" // the Location has the present name
 	CodeLastAdmin            Code = "last_admin"
 	CodeStackNotPublished    Code = "stack_not_published"
 	CodeAPINotFound          Code = "api_not_found"

@@ -74,6 +74,10 @@ type EditProject struct {
 	StackVersion string     `json:"stackVersion,omitzero"` // latest, or an exact version
 	API          ref.Ref    `json:"api,omitzero"`
 
+	// Slug renames the project: its former address leads to it until another project has that name. It
+	// needs the role admin.
+	Slug string `json:"slug,omitzero"`
+
 	// PublicPreview publishes what the preview of a public project is made from: the stack's
 	// version and the API description. It needs the role admin on the accounts of all three.
 	PublicPreview *bool `json:"publicPreview,omitzero"`

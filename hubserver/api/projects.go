@@ -287,6 +287,9 @@ func editProject(c *request.Call, req *wire.EditProject) error {
 	if err := checkProject(req.StackVersion, req.Visibility); err != nil {
 		return err
 	}
+	if err := checkSlug("/slug", req.Slug); err != nil {
+		return err
+	}
 	before, err := project(c)
 	if err != nil {
 		return err
@@ -313,10 +316,22 @@ func editProject(c *request.Call, req *wire.EditProject) error {
 				return done, err
 			}
 		}
+		if after.Slug != before.Slug {
+			done.Also = []request.Done{{
+				Account: before.Account, Action: "project.rename", Object: before.String(), Detail: after.String(),
+			}}
+			if err := tx.RenameProject(before.Resource, after.Slug); err != nil {
+				return done, err
+			}
+		}
 		now, err = tx.Project(before.ID)
 		shown = toProject(c, &now)
 		return done, err
 	})
+	if errors.Is(err, store.ErrExists) {
+		return request.Problemf(http.StatusConflict, wire.CodeProjectExists, "%s already exists", after.Resource).
+			WithHint("choose another name for %s", before)
+	}
 	if err != nil {
 		return resourceProblem(c, boundProblem(c, err, &after))
 	}
@@ -328,6 +343,10 @@ func edited(c *request.Call, req *wire.EditProject, before store.Project) (after
 	after = before
 	after.Visibility = cmp.Or(string(req.Visibility), before.Visibility)
 	var admin []store.Resource // of which the caller must be an admin
+	if req.Slug != "" && req.Slug != before.Slug {
+		after.Slug = req.Slug
+		admin = append(admin, before.Resource)
+	}
 	if req.StackVersion != "" && req.StackVersion != before.StackVersion {
 		stack, err := c.Permit(askFor(before.Stack), wire.Reader, "")
 		if err != nil {

@@ -100,7 +100,7 @@ func restriction(c *request.Call, asked wire.Restriction) (only store.Restrictio
 		return only, request.InvalidBody("/project", "there is no project %s", asked.Project)
 	}
 	return store.Restriction{
-		AccountID: found.AccountID, ResourceID: found.Resource.ID, Account: account, Slug: ask.Slug,
+		AccountID: found.AccountID, ResourceID: found.Resource.ID, Account: account, Slug: found.Resource.Slug,
 	}, nil
 }
 

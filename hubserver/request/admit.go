@@ -1,8 +1,10 @@
 package request
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"example.com/projecthub/hubclient/ref"
@@ -32,8 +34,63 @@ func (c *Call) admit() (err error) {
 }
 
 // allow checks what the endpoint needs, in this order: 401 without a token, 403 for the role, 403 for the
-// scope, 404 for a path with an invalid name. It sets Resource.
+// scope, 404 for a path with an invalid name. It sets Resource. With the former name of a project, a GET is
+// sent on, and other requests are as if they had its present name.
 func (c *Call) allow() error {
+	refused := c.allowNamed()
+	if c.Resource.ID != 0 || c.Endpoint.Op == wire.OpRestoreProject { // which is about deleted projects
+		return refused
+	}
+	ask := c.about()
+	slug, err := c.renamed(ask)
+	if slug == "" {
+		return cmp.Or(err, refused)
+	}
+	if c.R.Method == http.MethodGet || c.R.Method == http.MethodHead {
+		return c.sendOn(slug)
+	}
+	for i := range c.Params {
+		if c.Params[i].Key == "slug" {
+			c.Params[i].Value = slug
+		}
+	}
+	c.grants = nil
+	if c.Access, err = c.authenticate(); err != nil {
+		return err
+	}
+	return c.allowNamed()
+}
+
+// renamed returns the present slug of the project that was once called what ask names, "" for none that the
+// caller may read.
+func (c *Call) renamed(ask store.Ask) (slug string, err error) {
+	if ask.Kind != store.KindProject {
+		return "", nil
+	}
+	user := int64(0)
+	if c.Access != nil {
+		user = c.Access.Caller.AccountID
+	}
+	slug, err = c.View().FormerName(ask.Account, ask.Slug, user)
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return slug, err
+}
+
+// sendOn is a 308 to the same path with another slug.
+func (c *Call) sendOn(slug string) *Problem {
+	former := c.about()
+	account := former.Account
+	prefix, _, _ := strings.Cut(c.Endpoint.Path, "{")
+	rest := strings.TrimPrefix(c.R.URL.Path, prefix+account+"/"+former.Slug)
+	to := url.URL{Path: prefix + account + "/" + slug + rest, RawQuery: c.R.URL.RawQuery}
+	return Problemf(http.StatusPermanentRedirect, wire.CodeRenamed, "@%s/%s is @%s/%s now",
+		account, former.Slug, account, slug).WithHeader("Location", to.String())
+}
+
+// allowNamed is allow for the names in the path.
+func (c *Call) allowNamed() error {
 	e := c.Endpoint
 	switch {
 	case c.Access == nil:
@@ -88,23 +145,33 @@ func (c *Call) findPublic() (err error) {
 }
 
 // Look sets Access and Resource at an endpoint that needs no token. An invalid token counts as none.
-// Resource.ID is 0 if the path names nothing that the caller may read.
+// Resource.ID is 0 if the path names nothing that the caller may read. It fails with a 308 if the path has the
+// former name of a project.
 func (c *Call) Look() (err error) {
 	c.Access, err = c.authenticate()
-	if refused, ok := errors.AsType[*Problem](err); ok && refused.Status == http.StatusUnauthorized {
-		return c.findPublic()
-	}
-	if err != nil {
+	refused, ok := errors.AsType[*Problem](err)
+	isUnknown := ok && refused.Status == http.StatusUnauthorized
+	if err != nil && !isUnknown {
 		return err
 	}
-	if err := c.count(); err != nil {
-		return err
+	if !isUnknown {
+		if err := c.count(); err != nil {
+			return err
+		}
 	}
 	if c.Has(wire.Reader) {
 		c.Resource = c.Access.Resource
+	} else if err := c.findPublic(); err != nil {
+		return err
+	}
+	if c.Resource.ID != 0 {
 		return nil
 	}
-	return c.findPublic()
+	slug, err := c.renamed(c.about())
+	if slug != "" {
+		return c.sendOn(slug)
+	}
+	return err
 }
 
 // Visit sets Access to the user of the session, nil if there is none. It ignores tokens: browsers send none
@@ -171,11 +238,23 @@ func (c *Call) AccessTo(a store.Ask) (*store.Access, error) {
 
 // Permit is [Call.AccessTo] with a 403 unless the caller has the role, and the scope. [Call.Write] checks
 // the role again, and that a still names the same resource. A caller without a role gets the same 403
-// whether the account exists or not. With a 403 it returns the access, too.
+// whether the account exists or not. With a 403 it returns the access, too. A project may have its former name.
 func (c *Call) Permit(a store.Ask, role wire.Role, scope wire.Scope) (*store.Access, error) {
 	found, err := c.AccessTo(a)
 	if err != nil {
 		return nil, err
+	}
+	if found.Resource.ID == 0 {
+		slug, err := c.renamed(a)
+		if err != nil {
+			return nil, err
+		}
+		if slug != "" {
+			a.Slug = slug
+			if found, err = c.AccessTo(a); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return found, c.permit(a, found, role, scope)
 }
