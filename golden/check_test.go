@@ -22,7 +22,7 @@ const (
 // stages are those that a failure may name; codes, what went wrong.
 var (
 	stages = strings.Fields(`read stack destination api create seed push pull publish rm write
-		login logout init status list view update edit check completion version diff log show restore
+		login logout init status list view update edit rename check completion version diff log show restore
 		token revoke invite rate-limit preview`)
 	codes = strings.Fields(`unauthorized token_expired token_revoked not_permitted missing_scope not_found
 		project_exists last_admin stack_not_published api_not_found api_in_use version_exists version_not_newer revision_changed

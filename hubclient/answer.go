@@ -63,7 +63,7 @@ func (c *Client) decode(resp *http.Response, body []byte, v any, r request) erro
 	if err := decode(body, v); err != nil {
 		return c.notAHub(resp.StatusCode, "malformed response: %v", err)
 	}
-	if wrong := check(v, r.about); wrong != "" {
+	if wrong := check(v, r.about, c.PresentName(r.about)); wrong != "" {
 		return c.notAHub(resp.StatusCode, "%s", wrong)
 	}
 	return nil
@@ -187,10 +187,10 @@ func areVersions(all ...string) bool {
 }
 
 // check returns what is wrong with a response that was decoded into v, to a request
-// about what a path names; "" if nothing is. A missing member decodes as zero, and a proxy
+// about what a path names, and its present name; "" if nothing is. A missing member decodes as zero, and a proxy
 // may answer with the response to another request. What becomes a word of a command that
 // is printed, or a header, has to be valid.
-func check(v any, about ref.Ref) string {
+func check(v any, about, present ref.Ref) string {
 	valid, named := true, about
 	bot := about.String()
 	switch v := v.(type) {
@@ -257,7 +257,7 @@ func check(v any, about ref.Ref) string {
 	switch {
 	case !valid:
 		return "a member of its response is missing or invalid"
-	case named != about:
+	case named != about && named != present:
 		return "it describes another project"
 	}
 	return ""

@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -63,6 +64,7 @@ type Client struct {
 	transport *http.Transport
 	push      string // see BeginPush
 	message   string
+	renamed   sync.Map // the present ref.Ref of projects by the former one
 }
 
 // BeginPush makes the config and the base files that c puts from now on one push: their entries

@@ -265,6 +265,7 @@ func (c *Client) exchange(ctx context.Context, r request, read func(*http.Respon
 	if end, err := http.ParseTime(resp.Header.Get(wire.TokenExpires)); err == nil && c.opts.TokenExpires != nil {
 		c.opts.TokenExpires(end)
 	}
+	c.noteRename(req.URL.Path, resp.Header.Get("Content-Location"))
 	hubVersion := line(resp.Header.Get("Hub-Version"))
 	if hubVersion != "" && c.opts.HubVersion != nil {
 		c.opts.HubVersion(hubVersion)
@@ -338,6 +339,7 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 		if req.Method != http.MethodGet || followed == maxRedirects || err != nil || origin != c.Origin() {
 			return nil, c.redirected(next.String())
 		}
+		c.noteRename(req.URL.Path, next.Path)
 		next.Host = c.base.Host
 		req = req.Clone(req.Context())
 		req.URL, req.Host = next, ""

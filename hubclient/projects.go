@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -49,9 +50,13 @@ func (c *Client) Project(ctx context.Context, r ref.Ref) (*wire.Project, error) 
 	return result[wire.Project](ctx, c, to(wire.OpGetProject, r))
 }
 
-// EditProject changes a project's visibility, stack version or API, and returns the project.
+// EditProject changes a project's visibility, stack version, API or name, and returns the project.
 func (c *Client) EditProject(ctx context.Context, r ref.Ref, edit wire.EditProject) (*wire.Project, error) {
-	return result[wire.Project](ctx, c, to(wire.OpEditProject, r).json(edit))
+	req := to(wire.OpEditProject, r).json(edit)
+	if edit.Slug != "" {
+		req = req.named(r.Account(), edit.Slug)
+	}
+	return result[wire.Project](ctx, c, req)
 }
 
 // Projects returns the projects of account that the caller can see; with account "",
@@ -60,6 +65,37 @@ func (c *Client) Projects(ctx context.Context, account string) ([]wire.Project, 
 	return listAll(ctx, c, wire.OpListProjects, account, func(p *wire.Projects) ([]wire.Project, string) {
 		return p.Projects, p.NextCursor
 	})
+}
+
+// PresentName returns the name that the project r has now, as far as an answer to c has told; else r. It is one of the
+// same account.
+func (c *Client) PresentName(r ref.Ref) ref.Ref {
+	if present, ok := c.renamed.Load(r); ok {
+		return present.(ref.Ref)
+	}
+	return r
+}
+
+// noteRename notes the present name of a project from the path of a request and the one to which the hub sent it on, or
+// whose answer it sent.
+func (c *Client) noteRename(from, to string) {
+	former, ok := projectIn(from)
+	present, isProject := projectIn(to)
+	if ok && isProject && former != present && former.Account() == present.Account() {
+		c.renamed.Store(former, present)
+	}
+}
+
+// projectIn returns the project that a path is about.
+func projectIn(path string) (r ref.Ref, ok bool) {
+	rest, ok := strings.CutPrefix(path, "/v1/projects/")
+	if !ok {
+		return r, false
+	}
+	account, rest, _ := strings.Cut(rest, "/")
+	slug, _, _ := strings.Cut(rest, "/")
+	r, err := ref.New(account, slug)
+	return r, err == nil
 }
 
 // Deletion is the outcome of a deletion.

@@ -231,7 +231,7 @@ func (c *contract) check(x *exchange) []error {
 // everywhere are the headers that HTTP itself gives to answers, and those that
 // concern caches and browsers alone.
 var everywhere = []string{
-	"Content-Type", "Content-Length", "Content-Encoding", "Date", "Connection", "Transfer-Encoding",
+	"Content-Type", "Content-Length", "Content-Encoding", "Content-Location", "Date", "Connection", "Transfer-Encoding",
 	"Cache-Control", "Vary", "X-Content-Type-Options", "Referrer-Policy", "Strict-Transport-Security",
 	"Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Permissions-Policy",
 }

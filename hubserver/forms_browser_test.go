@@ -139,6 +139,24 @@ func TestForms_ADeletionSaysHowToRestore(t *testing.T) {
 	b.quiet(t)
 }
 
+func TestForms_RenameAProject(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	b := signedIn(t, hub, "anna")
+	do(t, b, chromedp.Navigate(hub.url+"/@acme/web/settings"))
+	rename := func(name, want string) {
+		do(t, b, chromedp.Evaluate[any](`document.getElementById("name").select()`))
+		do(t, b, chromedp.SendKeys("#name", name))
+		do(t, b, chromedp.Click("form:has(#name) .primary"))
+		reach(t, b, want)
+	}
+	rename("Shop", `document.activeElement.id === "name" && document.activeElement.ariaInvalid === "true"`)
+	rename("shop", `location.href === "`+hub.url+`/@acme/shop/settings?saved=1" && document.querySelector(".notice.good")`)
+	do(t, b, chromedp.Navigate(hub.url+"/@acme/web"))
+	reach(t, b, `location.pathname === "/@acme/shop"`)
+}
+
 func TestForms_ManageMembersAndBots(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)

@@ -324,7 +324,10 @@ func TestRenameProject_TheFormerNameLeadsToIt(t *testing.T) {
 			t.Error(to)
 		}
 		// Writes go through, also those of a token that is restricted to the project.
-		alice.put(web+"/client-config", `{"settings": {"title": "x"}}`).want(200)
+		written := alice.put(web+"/client-config", `{"settings": {"title": "x"}}`).want(200)
+		if at := written.header.Get("Content-Location"); at != shop+"/client-config" {
+			t.Error(at)
+		}
 		restricted.put(web+"/client-config", `{"settings": {"title": "x"}}`).want(200)
 		restricted.get(shop + "/config").want(200)
 		anna.patch(web, `{"slug": "shop"}`).want(200)

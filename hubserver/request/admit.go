@@ -35,7 +35,7 @@ func (c *Call) admit() (err error) {
 
 // allow checks what the endpoint needs, in this order: 401 without a token, 403 for the role, 403 for the
 // scope, 404 for a path with an invalid name. It sets Resource. With the former name of a project, a GET is
-// sent on, and other requests are as if they had its present name.
+// sent on, and other requests are as if they had its present name, which Content-Location has.
 func (c *Call) allow() error {
 	refused := c.allowNamed()
 	if c.Resource.ID != 0 || c.Endpoint.Op == wire.OpRestoreProject { // which is about deleted projects
@@ -46,9 +46,11 @@ func (c *Call) allow() error {
 	if slug == "" {
 		return cmp.Or(err, refused)
 	}
+	sentOn := c.sendOn(slug)
 	if c.R.Method == http.MethodGet || c.R.Method == http.MethodHead {
-		return c.sendOn(slug)
+		return sentOn
 	}
+	c.W.Header().Set("Content-Location", sentOn.header.Get("Location"))
 	for i := range c.Params {
 		if c.Params[i].Key == "slug" {
 			c.Params[i].Value = slug

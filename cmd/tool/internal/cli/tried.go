@@ -13,7 +13,7 @@ var tried = map[string]cmdline.Line{
 	"edit":     cmdline.Tool("project", "view").Flag("--web"),
 	"rollback": cmdline.Tool("log"), // restore needs one of the revisions that it lists
 	"env":      cmdline.Tool("status"),
-	"rename":   cmdline.Tool("project", "copy"),
+	"rename":   cmdline.Tool("project", "rename"),
 }
 
 // hints say more about some of them.
@@ -21,7 +21,6 @@ var hints = map[string]string{
 	"edit":     "edit the settings in .tool/<project>/client.json, or on the project's page",
 	"rollback": "restore a revision of the log with tool restore, or undo your last push with tool push --undo",
 	"env":      "use an environment with --env NAME: tool help environments",
-	"rename":   "a project keeps its name: copy it to another one, push there, and delete the old one",
 }
 
 // noCommand rejects an argument where a command of tool was expected, and says what to type instead.

@@ -46,6 +46,12 @@ func (s *Sync) SaveFiles(origin string, r ref.Ref, files tree.Snapshot) {
 	s.save(s.filesPath(origin, r), slices.Concat([]byte(files.Digest+"\n"), files.Tree.Canonical()))
 }
 
+// Rename gives what was saved for a project to the same one under its new name.
+func (s *Sync) Rename(origin string, from, to ref.Ref) {
+	_ = os.Rename(s.path(origin, from), s.path(origin, to))
+	_ = os.Rename(s.filesPath(origin, from), s.filesPath(origin, to))
+}
+
 // LastFiles returns the set that was saved for a project. Its files are read once, when
 // they are asked for.
 func (s *Sync) LastFiles(origin string, r ref.Ref) tree.Base {

@@ -18,8 +18,9 @@ import (
 
 // Command returns the command project. Its first subcommand, create, is another package's.
 func Command(a *app.App, create *cobra.Command) *cobra.Command {
-	return cmdline.Group("project", "Create, copy, list, view, edit, delete and restore hub projects",
-		create, copyCommand(a), listCommand(a), viewCommand(a), editCommand(a), removeCommand(a), restoreCommand(a))
+	return cmdline.Group("project", "Create, copy, view, edit, rename, delete and restore hub projects",
+		create, copyCommand(a), listCommand(a), viewCommand(a), editCommand(a), renameCommand(a), removeCommand(a),
+		restoreCommand(a))
 }
 
 func listCommand(a *app.App) *cobra.Command {

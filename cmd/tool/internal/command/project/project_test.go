@@ -217,6 +217,42 @@ func TestEdit_ChangesWhatFlagsName(t *testing.T) {
 	w.Run(command, "edit", "@alice/web", "--visibility", "private", "--json").Fails("missing_scope", "edit")
 }
 
+func TestRename(t *testing.T) {
+	w := world(t)
+	w.UI.Answers = []string{"no", "yes"}
+	w.Run(command, "rename", "@alice/web", "shop").Done().Prints("Aborted")
+	w.Run(command, "rename", "web", "@alice/shop").Done().Prints("Renamed @alice/web to @alice/shop", "page", "/@alice/shop")
+	if want := "Rename @alice/web to @alice/shop?"; !strings.Contains(w.UI.Asked[1], want) {
+		t.Errorf("asked %q, want %s", w.UI.Asked, want)
+	}
+	w.Run(command, "view", "@alice/web").Done().Prints("@alice/shop")
+	w.Run(command, "rename", "@alice/web", "shop").Done().Prints("@alice/shop has this name already")
+	w.Strict = true
+	r := w.Run(command, "rename", "@alice/web", "store", "--json").Done().JSON()
+	if r["type"] != "renamed" || r["former"].(map[string]any)["slug"] != "shop" || r["project"].(map[string]any)["slug"] != "store" {
+		t.Errorf("%v", r)
+	}
+	w.Unprinted("the project was renamed", command, "rename", "@alice/web", "web")
+	w.Run(command, "copy", "@alice/web", "other").Done()
+	f := w.Run(command, "rename", "@alice/web", "other", "--json").Fails("project_exists", "rename")
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project view @alice/other") {
+		t.Errorf("%v", f)
+	}
+	w.Run(command, "rename", "@alice/web", "@bob/web").Exits(2).Prints("project copy @alice/web @bob/web")
+	w.Run(command, "rename", "@alice/web", "My web").Exits(2)
+	w.Run(command, "rename", "@alice/none", "x", "--json").Fails("not_found", "rename")
+	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config")
+	w.Run(command, "rename", "@alice/web", "x", "--json").Fails("missing_scope", "rename")
+}
+
+// A deletion says which project it deletes.
+func TestRm_AsksForThePresentName(t *testing.T) {
+	w := world(t)
+	w.UI.Answers = []string{"yes", "@alice/shop"}
+	w.Run(command, "rename", "@alice/web", "shop").Done()
+	w.Run(command, "rm", "@alice/web").Done().Prints("Deleted @alice/shop")
+}
+
 func TestCopy(t *testing.T) {
 	w := world(t)
 	w.Run(command, "copy", "@alice/web", "web-pr-7", "--expires", "7d").Done().

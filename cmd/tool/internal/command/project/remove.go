@@ -49,6 +49,9 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 					return nil, err
 				}
 				existed := err == nil
+				if existed {
+					project = former.Project // which may have been renamed
+				}
 				fact := "Its config and base files are deleted, too. It can be restored for 30 days."
 				if existed && !former.ExpiresAt.IsZero() {
 					fact = "Its config and base files are deleted, too. It expires, so it cannot be restored."

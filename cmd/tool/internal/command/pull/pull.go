@@ -204,6 +204,9 @@ func (p *pull) apply(ctx context.Context, plan *plan) (*Result, error) {
 	undo.End(replacedAny)
 	p.noteSettings(plan, changed)
 
+	if present := p.Hub.PresentName(p.Project); present != p.Project {
+		r.Note("%s was renamed to %s: the next push records it", p.Project, present)
+	}
 	// The config is recorded even if the base files failed: the settings come from it now.
 	base := workspace.Pulled{Project: p.Project, Revision: r.Revision}
 	var recordedFiles tree.Tree

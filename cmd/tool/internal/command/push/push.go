@@ -3,6 +3,7 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -310,30 +311,43 @@ func (p *push) wroteFiles(r *Result, w *wire.BaseFilesWritten) {
 }
 
 // record records what is the same here and on the hub now, and in client.json the destination, if it
-// was given.
+// was given, or if the project was renamed.
 func (p *push) record(r *Result, base workspace.Pulled) error {
 	var files tree.Tree
 	if p.files != nil {
 		files = p.files.Tree
 	}
+	former, present := p.Project, p.Hub.PresentName(p.Project)
+	if former != present {
+		r.Note("%s was renamed to %s", former, present)
+		p.Project, r.Project, base.Project = present, present, present
+		p.App.SyncState().Rename(r.Origin, former, present)
+	}
 	p.App.RecordSync(r.Origin, base, files)
 	if p.opts.NoRecord {
 		return nil
 	}
-	if p.Given.Given() {
-		former := p.Client.Project.Text
+	if p.Given.Given() || former != present {
+		was := ""
+		if recorded := p.Client.Project.Text; recorded != "" {
+			was = " (was " + recorded + ")"
+		}
 		changed, err := p.Client.Record("project", p.Project.String())
-		if err != nil {
+		if err != nil && p.Given.Given() {
 			e := failure.Of(err)
 			return e.WithHint("the push went through; %s", e.Hint)
 		}
+		if err != nil { // its former name works, too
+			r.Note("the new name could not be recorded: %v", err)
+		}
 		p.Done.RemoteWritten, r.RemoteWritten = changed, changed
 		if changed {
-			was := ""
-			if former != "" {
-				was = " (was " + former + ")"
-			}
 			r.Note("the destination was recorded in %s%s", p.Local.ClientPath(), was)
+		}
+	}
+	if bases, err := p.Local.Bases(); err == nil && former != present {
+		if known := bases.Of(r.Origin, former); known != nil {
+			base.Revision, base.Tree = cmp.Or(base.Revision, known.Revision), cmp.Or(base.Tree, known.Tree)
 		}
 	}
 	err := p.Local.RecordPulled(r.Origin, base)
