@@ -113,9 +113,9 @@ var mayImport = []struct {
 	{"hubserver/api", []string{
 		"hubserver/request", "hubserver/description", "hubserver/fetch", "hubserver/fileschema", "hubserver/schema", "store",
 		"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat",
-		"hubclient/stackmanifest", "hubclient/version",
+		"hubclient/secret", "hubclient/stackmanifest", "hubclient/version",
 	}},
-	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat", "hubclient/stackmanifest", "hubclient/version"}},
+	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat", "hubclient/secret", "hubclient/stackmanifest", "hubclient/version"}},
 	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "tui", "tui/escape"}},
 	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape", "tui/quiet"}},
 	{"tui/escape", []string{"hubclient/pat", "hubclient/tree"}}, // tree says which characters nothing may hold

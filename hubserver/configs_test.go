@@ -344,3 +344,51 @@ func TestPutConfig_LimitIsNamed(t *testing.T) {
 		hub.as("alice").patch(config, `{"set": {"one more": 1}}`, header{"If-Match": etag}).problem(413, wire.CodeTooLarge)
 	})
 }
+
+// A credential that everyone could read does not become public, on whatever way.
+func TestConfig_CredentialsDoNotBecomePublic(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+		withToken := `{"settings": {"api": {"k/1": "` + token + `"}, "title": "Pets"}}`
+		harmless := `{"settings": {"api": {"k/1": {"$secret": "API_KEY"}}, "title": "Pets"}}`
+		refused := func(a *answer) {
+			t.Helper()
+			p := a.problem(422, wire.CodeSecretFound)
+			if len(p.Errors) != 1 || p.Errors[0].Pointer != "/api/k~11" || bytes.Contains(a.body, []byte(token)) {
+				t.Errorf("%s", a.body)
+			}
+		}
+
+		// In a private project it is a finding.
+		written := alice.put(clientCfg, withToken).want(200)
+		findings := decoded[wire.ConfigWritten](written).Findings
+		want := wire.FieldError{
+			Pointer: "/api/k~11", Keyword: wire.KeywordCredential,
+			Detail: "this looks like a GitHub token: everyone who can read the project can read it",
+		}
+		if len(findings) != 1 || findings[0].Detail != want.Detail || findings[0].Pointer != want.Pointer || findings[0].Keyword != want.Keyword {
+			t.Errorf("%+v", findings)
+		}
+		refused(alice.patch(web, `{"visibility": "public"}`))
+		refused(alice.post("/v1/projects", `{"account": "acme", "slug": "copy", "copyOf": {"account": "acme", "slug": "web"}, "visibility": "public"}`))
+		alice.get("/v1/projects/acme/copy").problem(404, wire.CodeNotFound)
+		former := decoded[wire.ConfigWritten](written).Revision
+
+		// A reference is none.
+		if w := decoded[wire.ConfigWritten](alice.put(clientCfg, harmless).want(200)); w.Findings != nil {
+			t.Errorf("%+v", w.Findings)
+		}
+		alice.patch(web, `{"visibility": "public"}`).want(200)
+		now := alice.get(web + "/config").want(200)
+		ifMatch := header{"If-Match": now.header.Get("ETag")}
+		refused(alice.put(clientCfg, withToken))
+		refused(alice.post(clientCfg+"?dryRun=1", withToken))
+		refused(alice.patch(web+"/config", `{"set": {"api.k/1": "`+token+`"}}`, ifMatch))
+		refused(alice.post(web+"/config/restore", `{"revision": "`+former+`"}`, ifMatch))
+		if after := alice.get(web + "/config").want(200); !bytes.Equal(after.body, now.body) {
+			t.Errorf("%s", after.body)
+		}
+	})
+}

@@ -80,6 +80,33 @@ func TestEditor_InvalidValuesAreKeptAndNotSaved(t *testing.T) {
 	b.quiet(t)
 }
 
+// A value that looks like a credential is a finding, and blocks the save of a public project. A reference is none.
+func TestEditor_CredentialsAndReferences(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	hub.settings(`{"key": "x", "other": {"$secret": "OTHER_KEY"}}`)
+	hub.as("alice").patch(web, `{"visibility": "public"}`).want(200)
+	b := edit(t, hub, "alice")
+	await(t, b, `field("other").value === "OTHER_KEY"`)
+	act(t, b, `type("key", "ghp_0123456789abcdefghijABCDEFGHIJ012345")`)
+	await(t, b, `row("key").querySelector(".error")?.textContent.startsWith("This looks like a GitHub token")`)
+	act(t, b, `review()`)
+	await(t, b, `dialog().textContent.includes("these look like credentials: /key") && !dialog().querySelector(".primary")`)
+	act(t, b, `press("Keep editing", dialog())`)
+	act(t, b, `touch("key")`)
+	await(t, b, `row("key").querySelector("select.type")`)
+	act(t, b, `change(row("key").querySelector("select.type"), "secret")`)
+	await(t, b, `field("key").placeholder === "STRIPE_KEY"`)
+	act(t, b, `type("key", "my key")`)
+	await(t, b, `row("key").querySelector(".error")?.textContent.includes("such as STRIPE_KEY")`)
+	act(t, b, `type("key", "MY_KEY")`)
+	save(t, b)
+	await(t, b, `notes().some(n => n.startsWith("Saved: 1 changed."))`)
+	hub.wantConfig(`{"key":{"$secret":"MY_KEY"},"other":{"$secret":"OTHER_KEY"}}`)
+	b.quiet(t)
+}
+
 func TestEditor_MergesConflicts(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)

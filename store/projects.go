@@ -221,8 +221,9 @@ func (tx *Tx) RestoreProject(t Trashed, slug string) (p Project, previewEnded bo
 
 // ProjectCopy is a copy of a project that is being made.
 type ProjectCopy struct {
-	ID            int64    // of the project that it becomes; 0 if the source has no files, and so no blobs
-	config, files Revision // of the source, at one moment
+	ID     int64    // of the project that it becomes; 0 if the source has no files, and so no blobs
+	Config Revision // of the source, at the same moment as its files
+	files  Revision
 }
 
 // copiedBytes is how many bytes of files BeginCopy copies in a transaction, so that other writes do not wait for all.
@@ -238,7 +239,7 @@ func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c Proj
 		if err := tx.lock(source); err != nil { // so that config and files are of one moment
 			return err
 		}
-		if c.config, err = tx.Newest(source, Config); err != nil {
+		if c.Config, err = tx.Newest(source, Config); err != nil {
 			return err
 		}
 		if c.files, err = tx.Newest(source, Files); err != nil {
@@ -249,7 +250,7 @@ func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c Proj
 			(account_id, kind, slug, created_at, created_by, deleted_at, deleted_by) VALUES (?, 'copy', ?, ?, ?, ?, 'hub')
 			RETURNING id`, p.AccountID, p.Slug, tx.Now(), p.CreatedBy, purged.Add(-KeptDeleted))
 	})
-	hasNoFiles := errors.Is(err, ErrNotFound) && c.config.N != 0
+	hasNoFiles := errors.Is(err, ErrNotFound) && c.Config.N != 0
 	if hasNoFiles {
 		return c, nil
 	}
@@ -283,9 +284,9 @@ func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c Proj
 // FinishCopy writes what a copy has of its source to the project id, which was just added, as revisions of by.
 // ErrMissing or ErrSize if the source lacked a blob.
 func (tx *Tx) FinishCopy(id int64, c ProjectCopy, by Author) error {
-	if c.config.Written() {
+	if c.Config.Written() {
 		empty := Revision{N: 1, Digest: NoConfig, Content: emptyConfig} // the first revision of every project
-		write, err := PrepareConfig(empty, c.config.Content, by)
+		write, err := PrepareConfig(empty, c.Config.Content, by)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,8 @@
 // the same revision.
 //
 // A flat config has one member for each leaf of the settings. A leaf is
-// anything but an object with members; its key is the path of member names that
+// anything but an object with members, or a reference to a secret of the app's
+// environment, {"$secret": "NAME"}; its key is the path of member names that
 // leads to it (see [Key]). A number is its literal text, so 1.0 is not 1.00.
 //
 // The package knows what enrichments are, and no other setting; it knows no

@@ -161,3 +161,18 @@ func TestCanonical_InParallel(t *testing.T) {
 	}
 	all.Wait()
 }
+
+func TestParse_AReferenceThatIsWrittenAsAKey(t *testing.T) {
+	if got, want := string(parse(t, `{"a.$secret":"KEY","b":1}`).Canonical()), `{"a":{"$secret":"KEY"},"b":1}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Of two references, one is chosen.
+func TestMerge_AReferenceIsOneValue(t *testing.T) {
+	base, mine, theirs := parse(t, `{"a":{"$secret":"A"}}`), parse(t, `{"a":{"$secret":"B"}}`), parse(t, `{"a":{"$secret":"C"}}`)
+	merged, conflicts := flat.Merge(&base, mine, theirs, nil)
+	if len(conflicts) != 1 || conflicts[0].Key != "a" || string(merged.Canonical()) != `{"a":{"$secret":"B"}}` {
+		t.Errorf("%s, %v", merged.Canonical(), conflicts)
+	}
+}

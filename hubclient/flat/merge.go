@@ -63,6 +63,7 @@ func Merge(base *Config, mine, theirs Config, choose func(Conflict) Side) (Confi
 	if merged == nil {
 		return Config{}, m.conflicts
 	}
+	merged.reference = false
 	return Config{*merged}, m.conflicts
 }
 
@@ -123,7 +124,8 @@ func (m *merger) members(path []string, base, mine, theirs *node) *node {
 	if merged == nil {
 		return nil
 	}
-	return &node{items: merged}
+	n := object(merged)
+	return &n
 }
 
 // conflict returns the value of the side that is chosen.

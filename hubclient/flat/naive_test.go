@@ -31,7 +31,7 @@ func naiveFold(settings map[string]any) map[string]any {
 	for name, v := range settings {
 		key := strings.ReplaceAll(strings.ReplaceAll(name, `\`, `\\`), `.`, `\.`)
 		object, ok := v.(map[string]any)
-		if !ok || len(object) == 0 {
+		if !ok || len(object) == 0 || naiveReference(object) {
 			config[key] = v
 			continue
 		}
@@ -40,6 +40,11 @@ func naiveFold(settings map[string]any) map[string]any {
 		}
 	}
 	return config
+}
+
+func naiveReference(object map[string]any) bool {
+	name, isText := object["$secret"].(string)
+	return isText && len(object) == 1 && regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,127}$`).MatchString(name)
 }
 
 func naiveCanonical(v any) string {
@@ -103,7 +108,7 @@ var validKey = regexp.MustCompile(`(?s)^([^\\]|\\[.\\])*$`)
 
 func naiveValid(config map[string]any) bool {
 	for key, v := range config {
-		if object, ok := v.(map[string]any); !validKey.MatchString(key) || ok && len(object) > 0 {
+		if object, ok := v.(map[string]any); !validKey.MatchString(key) || ok && len(object) > 0 && !naiveReference(object) {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,18 +21,31 @@ const maxDepth = 10_000
 
 // node is a JSON value, with the name it has in its object. The zero node is {}.
 type node struct {
-	name  string
-	text  string // canonical text of a string, number, true, false or null
-	array bool
-	items []node // elements in their order, or members sorted by name
+	name      string
+	text      string // canonical text of a string, number, true, false or null
+	array     bool
+	reference bool   // see object; false for the settings as a whole
+	items     []node // elements in their order, or members sorted by name
 }
+
+// object returns an object with members. One with the member $secret alone, which is the name of an
+// environment variable, is a reference: a value, like a text.
+func object(members []node) node {
+	n := node{items: members}
+	if len(members) == 1 && members[0].name == "$secret" {
+		n.reference = secretName.MatchString(members[0].text)
+	}
+	return n
+}
+
+var secretName = regexp.MustCompile(`^"[A-Z][A-Z0-9_]{0,127}"$`)
 
 func byName(a, b node) int { return strings.Compare(a.name, b.name) }
 
 func (n node) isObject() bool { return n.text == "" && !n.array }
 
-// isLeaf reports whether n is the value of a key: not an object with members.
-func (n node) isLeaf() bool { return !n.isObject() || len(n.items) == 0 }
+// isLeaf reports whether n is the value of a key: not an object with members, unless that is a reference.
+func (n node) isLeaf() bool { return !n.isObject() || len(n.items) == 0 || n.reference }
 
 // member returns the member of the object n that has this name.
 func (n node) member(name string) (node, bool) {
@@ -174,6 +188,7 @@ func parseObject(text []byte) (node, error) {
 	if err == nil && !n.isObject() {
 		return node{}, &wire.ShapeError{Detail: needObject}
 	}
+	n.reference = false
 	return n, err
 }
 
@@ -198,7 +213,7 @@ func (r *reader) value() (node, error) {
 		if err == nil {
 			err = sortMembers(items)
 		}
-		return node{items: items}, err
+		return object(items), err
 	}
 	text, err := r.scalar()
 	if err == nil && text[0] == '"' && strings.IndexByte(text, '\\') >= 0 {

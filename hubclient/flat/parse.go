@@ -65,7 +65,7 @@ func nest(leaves []placed, level int) []node {
 		}
 		item := leaves[0].node
 		if len(leaves[0].path) > level+1 {
-			item = node{items: nest(leaves[:count], level+1)}
+			item = object(nest(leaves[:count], level+1))
 		}
 		item.name = name
 		items = append(items, item)

@@ -1,7 +1,7 @@
 // Package secret recognizes credentials in texts by the shapes that well-known issuers give them, and private keys.
 //
 // It guesses nothing from how random a text looks. Libraries that do the same come with rules for hundreds of
-// issuers, their settings and their own walk through files. It knows nothing of files, configs and questions.
+// issuers, their settings and their own walk through files. It knows nothing of files and questions.
 package secret
 
 import (

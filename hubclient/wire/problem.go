@@ -33,10 +33,13 @@ type FieldError struct {
 
 	// Of a value that a JSON Schema does not allow: the keyword that forbids it, what that asks for, and what the
 	// value has, such as maxLength, 60 and 90. They are absent where there is no such thing.
-	Keyword string         `json:"keyword,omitzero"`
+	Keyword string         `json:"keyword,omitzero"` // or KeywordCredential
 	Want    jsontext.Value `json:"want,omitzero"`
 	Got     jsontext.Value `json:"got,omitzero"`
 }
+
+// KeywordCredential is the keyword of a finding about a value that looks like a credential.
+const KeywordCredential = "credential"
 
 // Edit says who wrote something, when, and through what.
 type Edit struct {
@@ -114,6 +117,7 @@ const (
 	CodePlanOutdated         Code = "plan_outdated"
 	CodeBotMismatch          Code = "bot_mismatch"
 	CodeSettingsInvalid      Code = "settings_invalid"
+	CodeSecretFound          Code = "secret_found"
 	CodeUnavailable          Code = "unavailable"
 	CodeStorageFull          Code = "storage_full"
 	CodeDamaged              Code = "damaged" // what is stored is not what was stored

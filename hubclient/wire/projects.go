@@ -233,8 +233,8 @@ type ConfigWritten struct {
 	OverwroteExistingConfig bool           `json:"overwroteExistingConfig"`
 	Replaced                *Replaced      `json:"replaced"` // null: there was no config
 
-	// Findings is what the schema of the stack's version does not allow in the settings:
-	// at most 100, with pointers into the settings.
+	// Findings is what the schema of the stack's version does not allow in the settings, at most 100, and
+	// which of them look like credentials, at most 20; with pointers into the settings.
 	Findings []FieldError `json:"findings,omitzero"`
 
 	// If the project's stack version was withdrawn: that one, and the one to use instead.

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/projecthub/hubclient/flat"
+	"example.com/projecthub/hubclient/secret"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
@@ -256,6 +257,11 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 		return nil, settingsInvalid(findings)
 	}
 	after := store.Revision{Content: config.Canonical()}
+	found := secret.InSettings(config, after.Content)
+	if changes && found != nil && c.Resource.Visibility == string(wire.Public) {
+		return nil, refuseCredentials(found)
+	}
+	findings = append(findings, found...)
 	if !changes || w.dryRun {
 		after.Digest = store.Digest(after.Content)
 	} else if before, after, err = saveConfig(c, w, before, after.Content, rule.Digest); err != nil {

@@ -57,6 +57,11 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 	if err != nil {
 		return err
 	}
+	if req.Visibility == wire.Public {
+		if err := checkPublic(made.Config.Content); err != nil {
+			return err
+		}
+	}
 	row.ID = made.ID
 	return insertProject(c, row, req, bound, func(tx *store.Tx, id int64) error {
 		now, err := tx.LockProject(source.ID)

@@ -298,13 +298,25 @@ func editProject(c *request.Call, req *wire.EditProject) error {
 	if err != nil {
 		return err
 	}
+	becomesPublic := after.Visibility == string(wire.Public) && after.Visibility != before.Visibility
+	if becomesPublic {
+		config, err := newestConfig(c)
+		if err != nil {
+			return err
+		}
+		if err := checkPublic(config.Content); err != nil {
+			return err
+		}
+		before.Config.Digest = config.Digest
+	}
 	var shown wire.Project
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		now, err := tx.LockProject(before.ID)
 		if err != nil {
 			return done, err
 		}
-		if now.Bound != before.Bound || now.Visibility != before.Visibility { // the rights were checked for those
+		wasEdited := becomesPublic && now.Config.Digest != before.Config.Digest
+		if wasEdited || now.Bound != before.Bound || now.Visibility != before.Visibility { // what was checked
 			return done, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
 				"somebody else edited %s at the same time", before).WithHeader("Retry-After", "1")
 		}

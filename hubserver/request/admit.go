@@ -281,7 +281,8 @@ func (c *Call) credentials(a store.Ask) store.Ask {
 }
 
 // permitAgain checks in tx that the token or session is still valid, that the caller still has each role
-// that was checked before, and that each name is still that of the same resource. It locks the resource
+// that was checked before, that each name is still that of the same resource, and that the one of the path is
+// as public as it was. It locks the resource
 // that the path names, which saves a query.
 func (c *Call) permitAgain(tx *store.Tx) error {
 	if c.Access == nil {
@@ -303,6 +304,9 @@ func (c *Call) permitAgain(tx *store.Tx) error {
 			return c.NotPermitted(wire.Role(a.Role), g.ask.Account, g.role)
 		case g.resource != 0 && a.Resource.ID == 0:
 			return noResource(g.ask)
+		case g.resource != 0 && g.resource == c.Resource.ID && a.Resource.Visibility != c.Resource.Visibility:
+			return Problemf(http.StatusConflict, wire.CodePlanOutdated, "@%s/%s is %s now",
+				g.ask.Account, g.ask.Slug, a.Resource.Visibility).WithHint("send the request again")
 		case g.resource != 0 && a.Resource.ID != g.resource:
 			return Problemf(http.StatusConflict, wire.CodePlanOutdated, "@%s/%s is another %s now",
 				g.ask.Account, g.ask.Slug, g.ask.Kind).WithHint("send the request again")

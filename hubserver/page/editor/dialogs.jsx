@@ -82,7 +82,7 @@ function Review({ changes, undo }) {
       <p class="summary">{counts(changes)}</p>
       {(refused !== "" || found.length > 0) && (
         <div class={`notice ${refused ? "bad" : "warning"}`} role="status">
-          <p>{refused || "The stack’s schema does not allow this. It can be saved all the same:"}</p>
+          <p>{refused || "Check this before you save:"}</p>
           <ul class="found">
             {found.map(({ key, path, sentence }) => (
               <li key={key + path}><code>{shown([key, ...path].join("."))}</code> {sentence}</li>

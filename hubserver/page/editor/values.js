@@ -11,10 +11,15 @@ export const types = {
   list: "List",
   null: "Null",
   object: "Empty object",
+  secret: "Secret",
 };
+
+// reference is a value that names a secret: the app reads it from its environment.
+const reference = /^{"\$secret":"([A-Z][A-Z0-9_]{0,127})"}$/;
 
 // typeOf returns the type of a canonical text.
 export function typeOf(text) {
+  if (reference.test(text)) return "secret";
   const of = { '"': "text", "[": "list", "{": "object", t: "boolean", f: "boolean", n: "null" };
   return of[text[0]] ?? "number";
 }
@@ -30,6 +35,8 @@ export function toInput(text) {
     case "null":
     case "object":
       return { type, input: "" };
+    case "secret":
+      return { type, input: reference.exec(text)[1] };
   }
   return { type, input: text };
 }
@@ -49,8 +56,17 @@ export function toText({ type, input }) {
       return list(input);
     case "null":
       return { text: "null" };
+    case "secret":
+      return secret(input.trim());
   }
   return { text: "{}" };
+}
+
+function secret(name) {
+  const text = `{"$secret":"${name}"}`;
+  return reference.test(text)
+    ? { text }
+    : { error: "Enter the name of an environment variable in capitals, such as STRIPE_KEY." };
 }
 
 function number(input) {
@@ -86,6 +102,7 @@ export function convert({ type, input }, to) {
       return input.trim() === "" ? "[]" : `[${toText({ type, input }).text ?? quote(input)}]`;
     case "null":
     case "object":
+    case "secret": // what was typed may be the secret itself
       return "";
   }
   return input;

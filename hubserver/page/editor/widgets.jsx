@@ -52,7 +52,7 @@ export const TypeSelect = ({ value, label, onInput }) => (
 export function Control({ value, about, label, onInput, ...props }) {
   const allowed = choices(about);
   if (allowed && value.type !== "list") return <Choice {...{ value, allowed, label, onInput, props }} />;
-  const widgets = { boolean: Switch, number: NumberField, list: JSONField, null: Fixed, object: Fixed };
+  const widgets = { boolean: Switch, number: NumberField, list: JSONField, null: Fixed, object: Fixed, secret: Secret };
   const Widget = widgets[value.type] ?? TextField;
   return <Widget key={value.type} {...{ value, about, label, onInput, props }} />;
 }
@@ -64,6 +64,12 @@ const Fixed = ({ value, props }) => (
 const Switch = ({ value, onInput, props }) => (
   <input {...props} type="checkbox" role="switch" class="switch" checked={value.input === "true"}
     onChange={(e) => onInput("boolean", String(e.target.checked))} />
+);
+
+// Secret is the name of a secret in the app's environment.
+const Secret = ({ value, onInput, props }) => (
+  <input {...props} type="text" class="mono" autocomplete="off" autocapitalize="characters" spellcheck={false}
+    placeholder="STRIPE_KEY" value={value.input} onInput={(e) => onInput("secret", e.target.value)} />
 );
 
 function NumberField({ value, about, label, onInput, props }) {

@@ -84,18 +84,21 @@ func (a *App) ListFiles(d Description) {
 // maxFindings bounds how many findings of a schema are shown.
 const maxFindings = 5
 
-// FindingNotes returns notes about settings that the stack's schema does not allow.
+// FindingNotes returns notes about settings that the stack's schema does not allow, or that look like credentials.
 func FindingNotes(findings []wire.FieldError) (notes []string) {
 	for i, f := range findings {
 		if i == maxFindings {
-			return append(notes, fmt.Sprintf("the stack's schema does not allow %d more settings", len(findings)-i))
+			return append(notes, fmt.Sprintf("and %d more like these", len(findings)-i))
 		}
 		notes = append(notes, FindingText(f))
 	}
 	return notes
 }
 
-// FindingText says what the stack's schema does not allow.
+// FindingText says what the stack's schema does not allow, or what looks like a credential.
 func FindingText(f wire.FieldError) string {
+	if f.Keyword == wire.KeywordCredential {
+		return "settings" + f.Pointer + ": " + f.Detail
+	}
 	return "the stack's schema does not allow settings" + f.Pointer + ": " + f.Detail
 }

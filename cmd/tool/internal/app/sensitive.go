@@ -13,9 +13,8 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
-	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubclient/secret"
+	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/prompts"
 )
 
@@ -84,7 +83,7 @@ func RefuseSecrets(secrets []Secret, allowed []string, again cmdline.Line) error
 	if len(secrets) == 0 {
 		return nil
 	}
-	f := failure.New(failure.CodeSecretFound, "%s would be sent, such as %s",
+	f := failure.New(wire.CodeSecretFound, "%s would be sent, such as %s",
 		Count(len(secrets), "file that holds secrets", "files that hold secrets"),
 		strings.Join(lines(secrets[:min(3, len(secrets))]), ", ")).
 		WithHint("leave such files out, or allow each with --allow-secrets")
@@ -106,17 +105,6 @@ func lines(secrets []Secret) []string {
 		all[i] = s.String()
 	}
 	return all
-}
-
-// CredentialNotes say which keys of a config hold what looks like a credential. They never have a value.
-func CredentialNotes(config flat.Config) (notes []string) {
-	for _, e := range flat.Diff(flat.Config{}, config).Added {
-		if found, ok := secret.Find([]byte(e.Text)); ok {
-			notes = append(notes, fmt.Sprintf("%s holds what looks like %s: everyone who can read the project can read it",
-				Cell(e.Key), found.What))
-		}
-	}
-	return limited(notes)
 }
 
 // Note returns a note about files that git ignores, "" for none. one and many are the noun

@@ -38,7 +38,6 @@ const (
 	CodeNoLocalProject   wire.Code = "no_local_project"
 	CodeOutsideWorkspace wire.Code = "outside_workspace"
 	CodeTokenInFile      wire.Code = "token_in_file"
-	CodeSecretFound      wire.Code = "secret_found"
 	CodeNothingKept      wire.Code = "nothing_kept"
 	CodeSomeFailed       wire.Code = "some_failed" // of several local projects
 	CodeCheckFailed      wire.Code = "check_failed"

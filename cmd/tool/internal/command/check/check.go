@@ -199,8 +199,8 @@ func (c *check) client(ctx context.Context, local *workspace.Project, schema []b
 		return client
 	}
 	c.aboveUsual(config.Check(usualConfig), local.ClientPath())
-	for _, note := range app.CredentialNotes(config) {
-		c.warn(errors.New(note), local.ClientPath())
+	for _, f := range secret.InSettings(config, config.Canonical()) {
+		c.warn(errors.New(app.FindingText(f)), local.ClientPath())
 	}
 	if schema != nil {
 		c.settings(ctx, local, client, wire.CheckSettings{Schema: schema, Settings: body.Settings})

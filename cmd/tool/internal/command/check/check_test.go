@@ -130,7 +130,7 @@ func TestCheck_WarnsOfCredentialsInTexts(t *testing.T) {
 		"openapi.json: warning: it has what looks like a GitHub token")
 	w.Local("@alice/web", `{"deploy": {"key": "`+gitHubToken+`"}}`)
 	w.Run(check.Command).Done().Prints(
-		"client.json: warning: deploy.key holds what looks like a GitHub token: everyone who can read the project can read it")
+		"client.json: warning: settings/deploy/key: this looks like a GitHub token: everyone who can read the project can read it")
 }
 
 const stackWithSchema = `{"name": "@alice/web", "version": "1.0.0", "settings": {"schema": "s.json"}}`

@@ -187,6 +187,13 @@ func TestCreate_CreatesNothingForSettingsThatAreTooLarge(t *testing.T) {
 	}
 }
 
+func TestCreate_PublishesNoCredential(t *testing.T) {
+	w := published(t)
+	w.Local("", `{"deploy": {"key": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}}`)
+	w.Run(command(w), "web", "--visibility", "public", "--json").Fails("secret_found", "read")
+	w.Run(command(w), "web", "--json").Done()
+}
+
 func TestCreate_NeedsANameWithoutATerminal(t *testing.T) {
 	w := published(t)
 	w.Strict = true

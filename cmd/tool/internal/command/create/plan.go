@@ -12,6 +12,7 @@ import (
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
+	"example.com/projecthub/hubclient/secret"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -80,6 +81,10 @@ func (c *create) read() (err error) {
 		return failure.At(app.StageRead, err)
 	}
 	c.config, c.configSize = config, settings.Measure()
+	if found := secret.InSettings(settings, settings.Canonical()); found != nil && c.answers.Visibility == wire.Public {
+		return failure.New(wire.CodeSecretFound, "everyone can read a public project: %s", app.FindingText(found[0])).
+			WithHint("let the app read it from its environment: tool help secrets").At(app.StageRead)
+	}
 	isSlug := ref.ValidName(c.name)
 	if c.name != "" && !isSlug {
 		if c.project, err = ref.ParseTyped(c.name); err != nil {

@@ -89,7 +89,7 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, notice string) err
 	} else {
 		q.Facts = append(q.Facts, "Config  none yet")
 	}
-	for _, note := range slices.Concat(app.FindingNotes(plan.findings), p.credentials) {
+	for _, note := range app.FindingNotes(plan.findings) {
 		q.Facts = append(q.Facts, "Note    "+note)
 	}
 	yes, err := p.App.UI.Overwrite(ctx, q)

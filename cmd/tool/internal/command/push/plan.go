@@ -65,7 +65,6 @@ func (p *push) plan(ctx context.Context) (*Plan, error) {
 	plan := &Plan{About: p.About()}
 	group, ctx := errgroup.WithContext(ctx)
 	if p.opts.config() {
-		plan.Notes = p.credentials
 		group.Go(func() error { return p.planConfig(ctx, plan, p.config.Revision()) })
 	}
 	if p.opts.files() {
@@ -132,7 +131,7 @@ func (p *push) planConfig(ctx context.Context, plan *Plan, have string) (err err
 	}
 	if p.asks {
 		w, err := check()
-		if hubclient.HasCode(err, wire.CodeSettingsInvalid) {
+		if hubclient.HasCode(err, wire.CodeSettingsInvalid, wire.CodeSecretFound) {
 			return err
 		}
 		if err == nil { // the push itself meets any other failure

@@ -29,13 +29,12 @@ type push struct {
 	asks     bool // before others' work is overwritten, and before sensitive files are pushed
 	transfer prompts.Transfer
 
-	config      flat.Config
-	credentials []string // notes about values of config
-	body        wire.PutConfig
-	files       *app.Files
-	blobs       *basefiles.Blobs
-	last        tree.Base            // the base files that were last pushed or pulled
-	sensitive   func() app.Sensitive // waits until git has said which files it ignores
+	config    flat.Config
+	body      wire.PutConfig
+	files     *app.Files
+	blobs     *basefiles.Blobs
+	last      tree.Base            // the base files that were last pushed or pulled
+	sensitive func() app.Sensitive // waits until git has said which files it ignores
 
 	ambiguous bool // writeConfig failed, and a config may have been replaced nevertheless
 	replaced  bool // a config was replaced
@@ -134,7 +133,6 @@ func (p *push) read() (err error) {
 	p.Client, err = p.App.ReadClient(p.Local)
 	if err == nil && p.opts.config() {
 		p.config, p.body, err = app.ReadConfig(p.Client)
-		p.credentials = app.CredentialNotes(p.config)
 	}
 	return failure.At(app.StageRead, err)
 }

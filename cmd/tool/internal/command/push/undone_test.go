@@ -13,6 +13,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/pull"
 	"example.com/projecthub/cmd/tool/internal/command/push"
+	"example.com/projecthub/hubclient/wire"
 )
 
 // merging is the command as in the program, where its question can merge.
@@ -143,7 +144,24 @@ func TestPush_NotesCredentialsInTheConfig(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Local("@alice/web", `{"deploy": {"key": "`+gitHubToken+`"}}`)
 	w.Strict = true
-	w.Run(push.Command, "web").Done().Prints("note: deploy.key holds what looks like a GitHub token: everyone who can read the project can read it")
+	w.Run(push.Command, "web").Done().Prints("note: settings/deploy/key: this looks like a GitHub token: everyone who can read the project can read it")
+}
+
+func TestPush_SendsNoCredentialToAPublicProject(t *testing.T) {
+	w := apptest.Differing(t)
+	if _, err := w.Client().EditProject(t.Context(), apptest.Stack, wire.EditProject{Visibility: wire.Public}); err != nil {
+		t.Fatal(err)
+	}
+	w.Local("@alice/web", `{"deploy": {"key": "`+gitHubToken+`"}}`)
+	r := w.Run(push.Command, "web").Exits(1).Prints("look like credentials: /deploy/key", "hint: revoke them")
+	if len(w.UI.Asked) != 0 || strings.Contains(r.Err+r.Out, gitHubToken) {
+		t.Errorf("asked %q, said %s%s", w.UI.Asked, r.Out, r.Err)
+	}
+	w.Strict = true
+	w.Run(push.Command, "web", "--json").Fails("secret_found", "push")
+	w.Local("@alice/web", `{"deploy": {"key": {"$secret": "DEPLOY_KEY"}}}`)
+	w.Run(push.Command, "web").Done()
+	wantConfig(t, w, `{"deploy.key":{"$secret":"DEPLOY_KEY"}}`)
 }
 
 // What this machine pushed from elsewhere is no base of this client.json, which may never have had it.
