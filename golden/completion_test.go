@@ -48,7 +48,7 @@ func TestCompletion_Bash(t *testing.T) {
 	w.write(".tool/admin/client.json", `{"settings": {}}`)
 	for line, want := range map[string]string{
 		"tool pu":                                "publish pull push",
-		"tool project ":                          "copy create edit list restore rm view",
+		"tool project ":                          "copy create edit list rename restore rm view",
 		"tool push --no-":                        "--no-clobber --no-input --no-record",
 		"tool push ":                             "admin web",
 		"tool push w":                            "web",

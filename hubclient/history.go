@@ -23,13 +23,16 @@ func (c *Client) EachConfigEntry(ctx context.Context, r ref.Ref, f func(wire.Con
 }
 
 // FindConfigEntry returns the entry of the history of a project's config that has a number,
-// such as r12, or the newest one whose revision is abbreviated so, or written in full. The
-// error is revision_not_kept unless it is exactly one revision.
+// such as r12, or comes so many before the newest one, such as latest~1, or the newest one whose
+// revision is abbreviated so, or written in full. The error is revision_not_kept unless it is
+// exactly one revision.
 func (c *Client) FindConfigEntry(ctx context.Context, r ref.Ref, abbreviated string) (*wire.ConfigEntry, error) {
 	var found []wire.ConfigEntry
-	whole := tree.ValidDigest(abbreviated) || strings.HasPrefix(abbreviated, "r")
+	whole := tree.ValidDigest(abbreviated) || strings.ContainsAny(abbreviated, "rl")
+	before := 0 // entries that are newer
 	err := c.EachConfigEntry(ctx, r, func(entry wire.ConfigEntry) bool {
-		meant := isMeant(abbreviated, entry.Revision, entry.Number)
+		meant := isMeant(abbreviated, entry.Revision, entry.Number, before)
+		before++
 		if meant && (len(found) == 0 || found[0].Revision != entry.Revision) {
 			found = append(found, entry)
 		}
@@ -44,14 +47,13 @@ func (c *Client) FindConfigEntry(ctx context.Context, r ref.Ref, abbreviated str
 	return &found[0], nil
 }
 
-// FindBaseFilesEntry returns the entry that has a number, such as r12, or the newest one whose
-// tree is abbreviated so, or written in full. The error is revision_not_kept unless it is
-// exactly one tree.
+// FindBaseFilesEntry is [Client.FindConfigEntry] in the history of base files, which is sorted so. The error
+// is revision_not_kept unless it is exactly one tree.
 func FindBaseFilesEntry(entries []wire.BaseFilesEntry, r ref.Ref, abbreviated string) (*wire.BaseFilesEntry, error) {
 	var found *wire.BaseFilesEntry
 	trees := map[string]bool{}
 	for i, entry := range entries {
-		if isMeant(abbreviated, entry.Tree, entry.Number) {
+		if isMeant(abbreviated, entry.Tree, entry.Number, i) {
 			if trees[entry.Tree] = true; found == nil {
 				found = &entries[i]
 			}
@@ -60,9 +62,10 @@ func FindBaseFilesEntry(entries []wire.BaseFilesEntry, r ref.Ref, abbreviated st
 	return found, onlyOne(len(trees), "set of base files", r, abbreviated)
 }
 
-// isMeant reports whether an entry is typed by its number, or by its revision.
-func isMeant(typed, revision string, number int64) bool {
-	return strings.HasPrefix(revision, typed) || typed == "r"+strconv.FormatInt(number, 10)
+// isMeant reports whether an entry is typed by its number, by its revision, or by how many are newer.
+func isMeant(typed, revision string, number int64, newer int) bool {
+	isLatest := typed == "latest" && newer == 0 || typed == "latest~"+strconv.Itoa(newer)
+	return isLatest || strings.HasPrefix(revision, typed) || typed == "r"+strconv.FormatInt(number, 10)
 }
 
 // onlyOne returns the error for an abbreviation that n revisions begin with.
@@ -73,6 +76,8 @@ func onlyOne(n int, what string, r ref.Ref, abbreviated string) error {
 		return nil
 	case strings.HasPrefix(abbreviated, "r"):
 		detail = fmt.Sprintf("the hub keeps no %s of %s with the number %s", what, r, abbreviated)
+	case strings.HasPrefix(abbreviated, "l"):
+		detail = fmt.Sprintf("the hub keeps no %s of %s as old as %s", what, r, abbreviated)
 	case n > 1:
 		detail = fmt.Sprintf("%s is ambiguous: several kept revisions of %s begin with it", abbreviated, r)
 	}

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 	"slices"
-	"strings"
+	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,7 +11,6 @@ import (
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
-	"example.com/projecthub/hubclient/tree"
 )
 
 // Optional is a text flag that knows whether it was given.
@@ -60,20 +59,13 @@ func Locals(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// minRevision is how many digits an abbreviated revision has at least.
-const minRevision = 4
-
-// CheckRevision refuses what is neither a number such as r12 nor a revision, in full or
-// abbreviated. It is called name.
+// CheckRevision refuses what names no revision: by its number, its digest, or from the newest one. It is called name.
 func CheckRevision(name, typed string) error {
-	number, isNumber := strings.CutPrefix(typed, "r")
-	isNumber = isNumber && number != "" && strings.Trim(number, "0123456789") == ""
-	isDigest := len(typed) >= minRevision && len(typed) <= tree.DigestSize && strings.Trim(typed, "0123456789abcdef") == ""
-	if isNumber || isDigest {
+	if ok, _ := regexp.MatchString(`^(r[0-9]+|[0-9a-f]{4,64}|latest(~(0|[1-9][0-9]{0,8}))?)$`, typed); ok {
 		return nil
 	}
-	return cmdline.Usagef("%s is a number such as r12, or %d to %d lower-case hex digits of a revision, "+
-		"as tool log lists them, not %q", name, minRevision, tree.DigestSize, typed)
+	return cmdline.Usagef("%s is a number such as r12, latest or latest~1, or 4 to 64 lower-case hex digits of a revision, "+
+		"as tool log lists them, not %q", name, typed)
 }
 
 // Completion completes an argument or the value of a flag.

@@ -38,7 +38,8 @@ func Command(a *app.App) *cobra.Command {
 change. Changes nothing.
 
 --to compares with an earlier config: tool log lists them, and a revision can be
-abbreviated, or given by its number, such as r12.`,
+abbreviated, or given by its number, such as r12, or as latest~1, the one before
+the newest.`,
 		Example: `  tool diff web
   tool diff web --to 461f583aadb4
   tool diff web --exit-code --name-only`,

@@ -234,8 +234,8 @@ func ShowCommand(a *app.App) *cobra.Command {
 		Short: "Show what a revision of a hub project's config changed",
 		Long: `Show an entry of the history of a project's config: who wrote it, when, through
 what, and how it differs from the config that it replaced. tool log lists the
-revisions; one can be abbreviated, or given by its number, such as r12. Changes
-nothing.`,
+revisions; one can be abbreviated, or given by its number, such as r12, or from
+the newest one: latest, latest~1. Changes nothing.`,
 		Example: `  tool show web 461f583aadb4
   tool show 461f --project @acme/web --json`,
 		Args:              projectAndRevision,

@@ -97,14 +97,14 @@ func RestoreCommand(a *app.App) *cobra.Command {
 		Short: "Restore an earlier config, or earlier base files, on the hub",
 		Long: `Replace a project's config on the hub by an earlier one, or with --base-files
 its base files. tool log lists the revisions; one can be abbreviated, or given
-by its number, such as r12. Local files stay as they are: tool pull downloads
-what was restored.
+by its number, such as r12, or as latest~1, the one before the newest. Local
+files stay as they are: tool pull downloads what was restored.
 
 A terminal shows the difference and asks; a pipeline restores. It fails if the
 config or the base files change meanwhile. What is replaced stays in the
 history, so that a restore can be undone by another one.`,
 		Example: `  tool restore web 461f583aadb4 --dry-run
-  tool restore web 461f583aadb4 --no-input
+  tool restore web latest~1 --no-input
   tool restore 7d10 --project @acme/web --base-files`,
 		Args:              projectAndRevision,
 		ValidArgsFunction: a.CompleteLocal,
