@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	randomFiles  = 1000
+	randomFiles  = 300
 	editsPerFile = 5
 )
 
