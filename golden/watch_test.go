@@ -206,3 +206,35 @@ func TestWatch_IsNotStarvedAndSendsNothingInVain(t *testing.T) {
 		t.Errorf("exit code %d after ctrl-c, want 0", code)
 	}
 }
+
+// Settings are pushed as they change, and never undo what others wrote: that is said once, and a pull mends it.
+func TestWatch_PushesSettings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{"basePath": "src", "title": "one"}`)
+	w.write("src/a.txt", "alpha")
+	c := w.command("push", "web", "--watch", "--base-files")
+	out, diagnosed := w.start(c)
+	out.wait("watching")
+	w.setting(`{"basePath": "src", "title": "two"}`)
+	if line := out.wait("pushed"); !strings.HasSuffix(line, " pushed settings: 1 changed") {
+		t.Error(line)
+	}
+	w.write(clientJSON, `{"settings": {`)
+	diagnosed.wait("not pushed")
+	w.write(clientJSON, `{"project": "@alice/web", "settings": {"basePath": "src", "title": "two"}}`)
+
+	w.patch(`{"set": {"title": "page"}}`)
+	w.setting(`{"basePath": "src", "title": "three"}`)
+	if line := diagnosed.wait("not pushed"); !strings.Contains(line, "the push would undo what alice edited") {
+		t.Error(line)
+	}
+	w.write("src/a.txt", "beta") // which goes on
+	out.wait("pushed: 1 changed;")
+	w.must("pull", "web", "--mine")
+	out.wait("pushed settings: 1 changed")
+	if config := w.config(); !strings.Contains(config, `"three"`) {
+		t.Error(config)
+	}
+	c.Process.Signal(syscall.SIGINT)
+	out.wait("Stopped watching: 4 pushes, 3 files changed, ")
+}

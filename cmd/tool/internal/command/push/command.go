@@ -54,7 +54,7 @@ replaced, its config and its base files, if nobody has written since, also after
 a push that was interrupted or timed out.`,
 		Example: `  tool push web
   tool push web --project @acme/web --base-files
-  tool push web --base-files-only --watch
+  tool push web --base-files --watch
   tool push web --dry-run --json
   tool push web --no-clobber --no-input`,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
@@ -86,7 +86,7 @@ a push that was interrupted or timed out.`,
 	fl.BoolVar(&o.NoRecord, "no-record", false, "do not record --project in client.json, nor the revision in pulled.json")
 	app.AllowSecrets(c, &o.AllowSecrets)
 	fl.BoolVar(&o.AllowEmpty, "allow-empty", false, "allow a push that removes all base files")
-	fl.BoolVar(&o.Watch, "watch", false, "keep running, and push the base files whenever they change")
+	fl.BoolVar(&o.Watch, "watch", false, "keep running, and push whenever what is pushed here changes")
 	fl.BoolVar(&o.Undo, "undo", false,
 		"restore the config and base files that your newest push replaced, if nobody has written since")
 	c.RegisterFlagCompletionFunc("project", a.HubProjects())
@@ -108,8 +108,6 @@ func (o *Options) check() error {
 		return cmdline.Usagef("--base-files-only sends no config, so --if-revision has no use with it: use --if-tree")
 	case o.IfTree.Given() && !o.files():
 		return cmdline.Usagef("--if-tree goes with --base-files or --base-files-only")
-	case o.Watch && !o.files():
-		return cmdline.Usagef("--watch goes with --base-files or --base-files-only")
 	case o.Watch && o.DryRun:
 		return cmdline.Usagef("--watch and --dry-run exclude each other")
 	case o.AllowEmpty && !o.files():

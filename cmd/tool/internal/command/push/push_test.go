@@ -231,7 +231,7 @@ func TestPush_NeverCreates(t *testing.T) {
 func TestPush_RefusesFlagsThatExcludeEachOther(t *testing.T) {
 	w := apptest.Differing(t)
 	for _, args := range [][]string{
-		{"--undo", "--force"}, {"--force", "--no-clobber"}, {"--base-files", "--base-files-only"}, {"--watch"},
+		{"--undo", "--force"}, {"--force", "--no-clobber"}, {"--base-files", "--base-files-only"},
 		{"--if-revision", "x"}, {"--allow-empty"}, {"--if-tree", "none"}, {"--base-files", "--if-tree", "x"}, {"--base-files", "--if-tree", "none", "--no-clobber"}, {"--base-files-only", "--if-revision", "none"}, {"--watch", "--base-files", "--dry-run"},
 	} {
 		w.Run(push.Command, append([]string{"web"}, args...)...).Exits(2)

@@ -12,6 +12,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/watcher"
 	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
@@ -25,11 +26,12 @@ const (
 	maxRetry   = 15 * time.Second
 )
 
-// watch is a push that goes on with each change of the base files.
+// watch is a push that goes on with each change of the settings and the base files.
 type watch struct {
 	*push    // the first one, before the first change
 	watcher  *watcher.Watcher
-	sent     sent   // by the last push
+	sent     sent   // by the pushes so far
+	refused  sent   // what was refused last
 	reported string // the failure that was printed last; "": there was none since the last push
 
 	pushes  int   // those that changed something
@@ -37,14 +39,21 @@ type watch struct {
 	bytes   int64 // sent
 }
 
-// sent is what a push has sent, or would send, and to where.
+// sent is what pushes have sent, or would send, and to where. What is not pushed is "".
 type sent struct {
-	to     ref.Ref
-	digest string
+	to       ref.Ref
+	revision string // of the settings
+	base     string // revision of the hub's config that they come from
+	tree     string // of the base files
 }
 
-// watch pushes, and then pushes the base files at each change of them, until ctx ends
-// or a push fails for a reason that does not pass.
+// refusals are the failures of a push of settings that another edit of them mends, or a pull.
+var refusals = []wire.Code{
+	failure.CodeWouldUndoEdits, wire.CodeRevisionChanged, wire.CodeSettingsInvalid, wire.CodeSecretFound, wire.CodeTooLarge,
+}
+
+// watch pushes, and then pushes at each change of what was pushed, until ctx ends or a push
+// fails for a reason that does not pass.
 func (p *push) watch(ctx context.Context) error {
 	w := &watch{push: p, watcher: watcher.New(p.App.Warn)}
 	defer w.watcher.Close()
@@ -68,19 +77,27 @@ func (p *push) watch(ctx context.Context) error {
 	return err
 }
 
-// next returns a push of the base files alone, as one more of them changed. It asks nothing.
-func (w *watch) next() *push {
-	p := newPush(w.App, w.Local, Options{
-		Project: w.opts.Project, NoRecord: w.opts.NoRecord, FilesOnly: true,
-		AllowEmpty: w.opts.AllowEmpty, AllowSecrets: w.opts.AllowSecrets,
-	})
+// next returns a push of the settings alone, or of the base files alone. It asks nothing. Settings never
+// undo what others wrote.
+func (w *watch) next(settings bool) *push {
+	o := Options{Project: w.opts.Project, NoRecord: w.opts.NoRecord, NoClobber: settings}
+	if !settings {
+		o.FilesOnly, o.AllowEmpty, o.AllowSecrets = true, w.opts.AllowEmpty, w.opts.AllowSecrets
+	}
+	p := newPush(w.App, w.Local, o)
 	p.asks = false
 	return p
 }
 
 // follow pushes at each change after the first push.
 func (w *watch) follow(ctx context.Context) error {
-	w.sent = sent{w.Project, w.push.files.Digest}
+	w.sent.to = w.Project
+	if w.opts.config() {
+		w.sent.revision = w.push.config.Revision()
+	}
+	if w.opts.files() {
+		w.sent.tree = w.push.files.Digest
+	}
 	for retry := firstRetry; ; {
 		p, err := w.step(ctx)
 		if err == nil {
@@ -118,11 +135,16 @@ func (w *watch) follow(ctx context.Context) error {
 // step pushes what has changed, or waits for a change. The failure is that of the push p, or of
 // stdout where p is nil.
 func (w *watch) step(ctx context.Context) (p *push, err error) {
-	now, grown, err := w.look(ctx)
-	switch {
-	case err != nil:
+	now, config, grown, err := w.look(ctx)
+	if err != nil {
 		return w.push, err
-	case now == w.sent:
+	}
+	if now.to != w.sent.to {
+		w.sent, w.refused = sent{to: now.to}, sent{}
+	}
+	wasRefused := now.revision == w.refused.revision && now.base == w.refused.base
+	settings := now.revision != w.sent.revision && !wasRefused
+	if !settings && now.tree == w.sent.tree {
 		w.reported = ""
 		w.transfer.Hide()
 		if grown { // what changed before it was watched is not known
@@ -130,41 +152,65 @@ func (w *watch) step(ctx context.Context) (p *push, err error) {
 		}
 		return w.push, w.watcher.Wait(ctx, nil)
 	}
-	p = w.next()
+	p = w.next(settings)
 	r, err := p.push(ctx)
 	p.transfer.Hide()
+	if settings && slices.Contains(refusals, failure.Of(err).Code) {
+		w.report(p.fail(err))
+		w.refused = now
+		return p, nil
+	}
 	if err != nil {
 		return p, err
 	}
-	w.sent, w.reported = sent{p.Project, p.files.Digest}, ""
+	w.reported = ""
+	line := ""
+	if settings {
+		line = "pushed settings: " + app.DifferenceSummary(flat.Diff(w.push.config, config))
+		w.sent.revision, w.push.config = p.config.Revision(), p.config
+	} else {
+		line = fmt.Sprintf("pushed: %s; %s sent", app.Counts(r.Added, r.Changed, r.Removed), app.Bytes(r.Bytes))
+		w.sent.tree = p.files.Digest
+	}
 	if !w.count(r) {
 		return p, nil
 	}
-	return nil, w.App.Show(said(fmt.Sprintf("%s pushed: %s; %s sent",
-		time.Now().Format(time.TimeOnly), app.Counts(r.Added, r.Changed, r.Removed), app.Bytes(r.Bytes))))
+	return nil, w.App.Show(said(time.Now().Format(time.TimeOnly) + " " + line))
 }
 
 // look finds out what would be pushed, without the hub, and watches the directories
 // that it is in and that of the local project. grown reports that one of them is new.
-func (w *watch) look(ctx context.Context) (now sent, grown bool, err error) {
+func (w *watch) look(ctx context.Context) (now sent, config flat.Config, grown bool, err error) {
 	client, err := w.Local.Client()
+	if err == nil && w.opts.config() {
+		config, _, err = app.ReadConfig(client)
+		now.revision = config.Revision()
+		bases, _ := w.Local.Bases() // the push says what is wrong with them
+		if base := bases.At(w.Hub.Origin()); base != nil {
+			now.base = base.Revision
+		}
+	}
 	if err != nil {
-		return now, false, failure.At(app.StageRead, err)
+		return now, config, false, failure.At(app.StageRead, err)
 	}
 	if now.to, err = w.App.Destination(w.Local, client, w.Given.Value); err != nil {
-		return now, false, failure.At(app.StageDestination, err)
+		return now, config, false, failure.At(app.StageDestination, err)
 	}
-	o := w.fileOptions()
-	o.ListSkipped = true
-	files, err := w.App.ChooseFiles(ctx, w.Local, client, o)
-	if err != nil {
-		return now, false, failure.At(app.StageRead, err)
-	}
-	now.digest = files.Digest
+	var excluded []string
 	dir := filepath.Dir(w.Local.Workspace.Path(w.Local.ClientPath()))
-	w.watcher.Ignore = watcher.AnyOf(files.Excluded(), dir, "client.json", filepath.Base(w.Local.ClientPath()),
-		"manifest.json")
-	return now, w.watcher.Add(append(files.Dirs(), dir)...), nil
+	dirs := []string{dir}
+	if w.opts.files() {
+		o := w.fileOptions()
+		o.ListSkipped = true
+		files, err := w.App.ChooseFiles(ctx, w.Local, client, o)
+		if err != nil {
+			return now, config, false, failure.At(app.StageRead, err)
+		}
+		now.tree, excluded, dirs = files.Digest, files.Excluded(), append(files.Dirs(), dir)
+	}
+	w.watcher.Ignore = watcher.AnyOf(excluded, dir, "client.json", filepath.Base(w.Local.ClientPath()), "manifest.json",
+		"pulled.json")
+	return now, config, w.watcher.Add(dirs...), nil
 }
 
 // passing are the failures of a hub that may come back.
@@ -174,9 +220,11 @@ var passing = []wire.Code{
 
 // count counts what a push did, and reports whether it changed anything.
 func (w *watch) count(r *Result) bool {
-	changed := r.Added + r.Changed + r.Removed
-	w.changed += changed
-	w.bytes += r.Bytes
+	changed := 0
+	if f := r.FilesResult; f != nil {
+		changed = f.Added + f.Changed + f.Removed
+		w.changed, w.bytes = w.changed+changed, w.bytes+f.Bytes
+	}
 	if changed == 0 && !r.ConfigChanged {
 		return false
 	}
@@ -196,8 +244,11 @@ func (w *watch) report(err error) {
 // end prints what a watch did that ctrl-c has ended.
 func (w *watch) end(err error) error {
 	out := w.App.Printer()
-	out.Line("Stopped watching: %s, %s, %s sent", app.Count(w.pushes, "push", "pushes"),
-		app.Count(w.changed, "file changed", "files changed"), app.Bytes(w.bytes))
+	did := app.Count(w.pushes, "push", "pushes")
+	if w.opts.files() {
+		did += fmt.Sprintf(", %s, %s sent", app.Count(w.changed, "file changed", "files changed"), app.Bytes(w.bytes))
+	}
+	out.Line("Stopped watching: %s", did)
 	if hubclient.Unsettled(err) {
 		out.Notes([]string{"what was being sent may have been applied"})
 	}

@@ -22,7 +22,7 @@ func TestWatch_CountsThePushesThatChangedSomething(t *testing.T) {
 	} {
 		var out strings.Builder
 		a := app.New(func(string) (string, bool) { return "", false }, term.Streams{Out: &out, Err: &out})
-		w := &watch{push: &push{Target: app.Target{App: a}, transfer: app.NoTransfer{}}}
+		w := &watch{push: &push{Target: app.Target{App: a}, opts: Options{Files: true}, transfer: app.NoTransfer{}}}
 		for _, r := range results {
 			w.count(r)
 		}
@@ -36,7 +36,7 @@ func TestWatch_AsksNothingAfterTheFirstPush(t *testing.T) {
 	streams := term.Streams{Out: io.Discard, Err: io.Discard, InTTY: true, OutTTY: true}
 	a := app.New(func(string) (string, bool) { return "", false }, streams)
 	w := &watch{push: newPush(a, &workspace.Project{}, Options{Files: true})}
-	if first, next := w.asks, w.next().asks; !first || next {
+	if first, next := w.asks, w.next(true).asks || w.next(false).asks; !first || next {
 		t.Errorf("the first push asks: %v, the next one: %v", first, next)
 	}
 }
