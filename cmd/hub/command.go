@@ -106,6 +106,7 @@ func (a *app) root() *cobra.Command {
 	for _, g := range guide.All {
 		root.AddCommand(cmdline.Topic(g.Name, g.Short, g.Text))
 	}
+	root.SetHelpCommand(cmdline.Help(root))
 	return root
 }
 

@@ -50,6 +50,44 @@ func Topic(name, short string, text func() string) *cobra.Command {
 	return topic
 }
 
+// Help returns a command that shows the help of a command or a topic of root, and rejects
+// a name that is neither.
+func Help(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [<command>]",
+		Short: "Show the help of a command or a topic",
+		Args: func(_ *cobra.Command, args []string) error {
+			found, rest, _ := root.Find(args)
+			if len(rest) == 0 {
+				return nil
+			}
+			line := Of(found)
+			line.Words = append([]string{"help"}, line.Words...)
+			unknown := found.CommandPath() + " " + rest[0]
+			near := nearestCommand(found, rest[0])
+			if near == "" {
+				return Usagef("there is no help for %q", unknown).Try(line)
+			}
+			return Usagef("there is no help for %q: did you mean %s?", unknown, near).Try(line.With(near))
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			found, _, _ := root.Find(args)
+			var names []string
+			for _, c := range found.Commands() {
+				if !c.Hidden {
+					names = append(names, c.Name())
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			found, _, _ := root.Find(args)
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
 // Group returns a command that only holds others. Alone it shows its help, or fails
 // where one JSON document is expected.
 func Group(use, short string, commands ...*cobra.Command) *cobra.Command {

@@ -80,17 +80,22 @@ func NoCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	near := Nearest(args[0], names)
+	near := nearestCommand(c, args[0])
 	if near == "" {
 		return Usagef("%s has no command %q", c.CommandPath(), args[0])
 	}
 	line := Of(c)
 	line.Words = append(line.Words, near)
 	return Usagef("%s has no command %q: did you mean %s?", c.CommandPath(), args[0], near).Try(line.With(args[1:]...))
+}
+
+// nearestCommand returns the subcommand of c that name is most likely a typo of, or "".
+func nearestCommand(c *cobra.Command, name string) string {
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	return Nearest(name, names)
 }
 
 // FlagError returns the usage error for an error of pflag: it says which values the flag

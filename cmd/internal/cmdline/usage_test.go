@@ -29,6 +29,7 @@ func run(t *testing.T, variables map[string]string, args ...string) (printed str
 	set.Flags().DurationVar(&wait, "time-limit", 0, "")
 	set.Flags().StringArrayVar(&names, "name", nil, "")
 	root.AddCommand(cmdline.Group("member", "Manage members", set))
+	root.SetHelpCommand(cmdline.Help(root))
 	root.SetArgs(args)
 	c, err := root.ExecuteC()
 	if err == nil {
@@ -47,6 +48,10 @@ func TestUsageError_SaysWhatToType(t *testing.T) {
 		"member set acme bob x":                  "error: app member set does not take \"x\"\n  help: app member set --help",
 		"membr set 'x":                           "error: app has no command \"membr\": did you mean member?\n  try: app member set ''\\''x'\n  help: app --help",
 		"other":                                  "error: app has no command \"other\"\n  help: app --help",
+		"help other":                             "error: there is no help for \"app other\"\n  try: app help\n  help: app help --help",
+		"help member st":                         "error: there is no help for \"app member st\": did you mean set?\n  try: app help member set\n  help: app help --help",
+		"help member set acme":                   "error: there is no help for \"app member set acme\"\n  try: app help member set\n  help: app help --help",
+		"help member":                            "",
 		"member --json":                          "error: app member needs a command\n  try: app member list --json\n  help: app member --help",
 		"member set acme bob --jsn":              "error: unknown flag: --jsn: did you mean --json?\n  help: app member set --help",
 		"member set acme bob --unheard":          "error: unknown flag: --unheard\n  help: app member set --help",

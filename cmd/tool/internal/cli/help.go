@@ -13,33 +13,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/identity"
 )
 
-// helpCommand shows the help of a command or a topic, and refuses what is neither.
-func helpCommand(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [<command>]",
-		Short: "Show the help of a command or a topic",
-		Args: func(_ *cobra.Command, args []string) error {
-			found, rest, _ := root.Find(args)
-			return cmdline.NoCommand(found, rest)
-		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			found, _, _ := root.Find(args)
-			var names []string
-			for _, c := range found.Commands() {
-				if !c.Hidden {
-					names = append(names, c.Name())
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			found, _, _ := root.Find(args)
-			found.InitDefaultHelpFlag()
-			return found.Help()
-		},
-	}
-}
-
 // helpText is a command's description and how it is used. Cobra's template is not
 // used, because parsing it takes longer than everything else that showing help does.
 func helpText(c *cobra.Command) string {

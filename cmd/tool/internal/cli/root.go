@@ -107,7 +107,7 @@ the available actions.`,
 	add("other", admin.Token(a), admin.Bot(a), admin.RateLimit(a), admin.Member(a),
 		completionCommand(a), versionCommand(a))
 	root.AddCommand(topics()...)
-	root.SetHelpCommand(helpCommand(root))
+	root.SetHelpCommand(cmdline.Help(root))
 	return root
 }
 
