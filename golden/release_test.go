@@ -40,6 +40,10 @@ func release(t *testing.T) (archive, materials []byte) {
 			Name  string `yaml:"name_template"`
 			Files []struct{ Src, Dst string }
 		}
+		NFPMs []struct {
+			Contents []struct{ Src string }
+			Scripts  map[string]string
+		} `yaml:"nfpms"`
 		SBOMs []struct {
 			Cmd             string
 			Args, Documents []string
@@ -65,6 +69,14 @@ func release(t *testing.T) (archive, materials []byte) {
 	for _, hook := range config.Before.Hooks {
 		run(nil, strings.Split(strings.NewReplacer("{{ ", "{{", " }}", "}}").Replace(hook), " "))
 	}
+	for _, p := range config.NFPMs {
+		for _, file := range p.Contents {
+			filesOf(t, file.Src)
+		}
+		for _, script := range p.Scripts {
+			filesOf(t, script)
+		}
+	}
 	run(build.Env, slices.Concat([]string{"go", "build", "-o", program, "-ldflags", strings.Join(build.Ldflags, " ")},
 		build.Flags, []string{build.Main}))
 	run(nil, append([]string{list.Cmd}, list.Args...))
@@ -89,14 +101,7 @@ func release(t *testing.T) (archive, materials []byte) {
 	}
 	add(program, build.Binary)
 	for _, files := range packed.Files {
-		if !filepath.IsAbs(files.Src) {
-			files.Src = filepath.Join("..", files.Src)
-		}
-		found, err := filepath.Glob(files.Src)
-		if err != nil || len(found) == 0 {
-			t.Fatalf("there is no %s: %v", files.Src, err)
-		}
-		for _, file := range found {
+		for _, file := range filesOf(t, files.Src) {
 			add(file, path.Join(files.Dst, filepath.Base(file)))
 		}
 	}
@@ -106,13 +111,26 @@ func release(t *testing.T) (archive, materials []byte) {
 	return b.Bytes(), materials
 }
 
+// filesOf returns the files that a pattern of .goreleaser.yaml names, at least one.
+func filesOf(t *testing.T, pattern string) []string {
+	t.Helper()
+	if !filepath.IsAbs(pattern) {
+		pattern = filepath.Join("..", pattern)
+	}
+	found, err := filepath.Glob(pattern)
+	if err != nil || len(found) == 0 {
+		t.Fatalf("there is no %s: %v", pattern, err)
+	}
+	return found
+}
+
 // filledIn fills in a template of .goreleaser.yaml for this machine.
 func filledIn(t *testing.T, text string) string {
 	t.Helper()
 	var b strings.Builder
 	err := template.Must(template.New("").Parse(text)).Execute(&b, map[string]any{
 		"Version": "1.2.3", "CommitDate": "2026-01-02T10:00:00Z", "Os": runtime.GOOS, "Arch": runtime.GOARCH,
-		"Env": map[string]string{},
+		"Binary": "tool", "Env": map[string]string{},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,13 @@
 package golden_test
 
 import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -137,6 +142,7 @@ func newRunner(t *testing.T, w *world, flow workflow) (r *runner, comments func(
 	for name, value := range map[string]string{
 		"TOOL_API_ORIGIN": w.origin, "CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "acme/site", "GITHUB_API_URL": api.URL,
 		"GITHUB_WORKSPACE": w.dir, "RUNNER_TEMP": temporary, "GITHUB_PATH": filepath.Join(temporary, "path"),
+		"RUNNER_OS": "Linux", "RUNNER_ARCH": "X64",
 		"GITHUB_STEP_SUMMARY": filepath.Join(temporary, "summary"),
 	} {
 		r.env[name] = value
@@ -189,40 +195,18 @@ func TestReadme_WorkflowWorksAsPrinted(t *testing.T) {
 // The action installs what has the checksum, and runs a command whose arguments are no code.
 func TestAction_InstallsAPinnedReleaseAndRunsATool(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
-		t.Skip("the action installs the release for amd64")
+		t.Skip("the test has an archive for this machine, and the action is told that it is amd64")
 	}
 	t.Parallel()
-	text, err := os.ReadFile("../.github/actions/tool/action.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	action := parseWorkflow(t, string(text))
 	archive, _ := release(t)
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-		if req.URL.Path != "/v1.2.3/tool_1.2.3_linux_amd64.tar.gz" {
-			http.NotFound(rw, req)
-			return
-		}
-		rw.Write(archive)
-	}))
-	t.Cleanup(server.Close)
-	sum := sha256.Sum256(archive)
 	w := newWorld(t, before)
-	r, _ := newRunner(t, w, workflow{})
-	r.values = map[string]string{
-		"inputs.version": "1.2.3", "inputs.sha256": fmt.Sprintf("%x", sum), "inputs.releases": server.URL,
-		"inputs.arguments": "project\nview\n@alice/web; touch broken\n$(touch broken)\n",
-	}
-	install, run := action.Runs.Steps[0], action.Runs.Steps[1]
+	r, install, run := newAction(t, w, map[string][]byte{"tool_1.2.3_linux_amd64.tar.gz": archive})
+	r.values["inputs.arguments"] = "project\nview\n@alice/web; touch broken\n$(touch broken)\n"
 	if out, err := r.run(install); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	path, err := os.ReadFile(r.env["GITHUB_PATH"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(filepath.Join(strings.TrimSpace(string(path)), "tool"), "version").CombinedOutput(); err != nil || !strings.Contains(string(out), "1.2.3") {
-		t.Errorf("%v\n%s", err, out)
+	if out := r.installed("tool"); !strings.Contains(out, "1.2.3") {
+		t.Errorf("the installed tool says %s", out)
 	}
 	if out, err := r.run(run); err == nil {
 		t.Errorf("the arguments are taken:\n%s", out)
@@ -242,4 +226,95 @@ func TestAction_InstallsAPinnedReleaseAndRunsATool(t *testing.T) {
 		}
 		r.values[name] = former
 	}
+}
+
+// On macOS and Windows the action takes the archive for that system, by the same pinned checksum.
+func TestAction_TakesTheArchiveOfTheRunner(t *testing.T) {
+	t.Parallel()
+	const program = "#!/bin/sh\necho tool 1.2.3\n"
+	var tarred, zipped bytes.Buffer
+	compressed := gzip.NewWriter(&tarred)
+	tarWriter, zipWriter := tar.NewWriter(compressed), zip.NewWriter(&zipped)
+	err := tarWriter.WriteHeader(&tar.Header{Name: "tool_1.2.3_darwin_arm64/tool", Mode: 0o755, Size: int64(len(program))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tarWriter.Write([]byte(program))
+	zipHeader := &zip.FileHeader{Name: "tool_1.2.3_windows_amd64/tool.exe"}
+	zipHeader.SetMode(0o755)
+	file, failed := zipWriter.CreateHeader(zipHeader)
+	if failed == nil {
+		_, failed = file.Write([]byte(program))
+	}
+	if err := errors.Join(err, failed, tarWriter.Close(), compressed.Close(), zipWriter.Close()); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{
+		"tool_1.2.3_darwin_arm64.tar.gz": tarred.Bytes(), "tool_1.2.3_windows_amd64.zip": zipped.Bytes(),
+	}
+	for _, c := range []struct{ system, architecture, program string }{{"macOS", "ARM64", "tool"}, {"Windows", "X64", "tool.exe"}} {
+		t.Run(c.system, func(t *testing.T) {
+			if _, err := exec.LookPath("unzip"); err != nil && c.system == "Windows" {
+				t.Skip("needs unzip: apt-get install unzip")
+			}
+			r, install, _ := newAction(t, &world{t: t, dir: t.TempDir()}, files)
+			r.env["RUNNER_OS"], r.env["RUNNER_ARCH"] = c.system, c.architecture
+			if out, err := r.run(install); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if out := r.installed(c.program); out != "tool 1.2.3\n" {
+				t.Errorf("the installed tool says %s", out)
+			}
+			r.env["RUNNER_ARCH"] = "X86"
+			if out, err := r.run(install); err == nil || !strings.Contains(out, "there is no release for X86") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// newAction returns the steps of the action, which install a release with files and run it, and their
+// runner. The action is pinned to the release.
+func newAction(t *testing.T, w *world, files map[string][]byte) (r *runner, install, run workflowStep) {
+	t.Helper()
+	text, err := os.ReadFile("../.github/actions/tool/action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	action := parseWorkflow(t, string(text))
+	var sums []byte
+	for name, content := range files {
+		sums = fmt.Appendf(sums, "%x  %s\n", sha256.Sum256(content), name)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		name, _ := strings.CutPrefix(req.URL.Path, "/v1.2.3/")
+		switch content, ok := files[name]; {
+		case ok:
+			rw.Write(content)
+		case name == "SHA256SUMS":
+			rw.Write(sums)
+		default:
+			http.NotFound(rw, req)
+		}
+	}))
+	t.Cleanup(server.Close)
+	r, _ = newRunner(t, w, workflow{})
+	r.values = map[string]string{
+		"inputs.version": "1.2.3", "inputs.sha256": fmt.Sprintf("%x", sha256.Sum256(sums)), "inputs.releases": server.URL,
+	}
+	return r, action.Runs.Steps[0], action.Runs.Steps[1]
+}
+
+// installed returns what the version command of an installed program prints.
+func (r *runner) installed(program string) string {
+	r.t.Helper()
+	path, err := os.ReadFile(r.env["GITHUB_PATH"])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	out, err := exec.Command(filepath.Join(strings.TrimSpace(string(path)), program), "version").CombinedOutput()
+	if err != nil {
+		r.t.Errorf("%v\n%s", err, out)
+	}
+	return string(out)
 }

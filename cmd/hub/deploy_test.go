@@ -45,7 +45,7 @@ func TestDeploy_VariablesAreFlagsOfServe(t *testing.T) {
 	add := func(f *pflag.Flag) { known["HUB_"+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))] = true }
 	serve.Flags().VisitAll(add)
 	serve.InheritedFlags().VisitAll(add)
-	for _, name := range []string{"hub.service", "Containerfile", "compose.yaml", "Caddyfile"} {
+	for _, name := range []string{"hub.service", "hub.env", "Containerfile", "compose.yaml", "Caddyfile"} {
 		for _, variable := range regexp.MustCompile(`HUB_[A-Z_]+`).FindAllString(deployed(t, name), -1) {
 			if !known[variable] {
 				t.Errorf("%s: hub serve has no flag for %s", name, variable)
@@ -132,7 +132,7 @@ func TestDeploy_SystemdUnitIsValidAndHardened(t *testing.T) {
 		t.Skip("needs systemd-analyze: apt-get install systemd")
 	}
 	unit := filepath.Join(t.TempDir(), "hub.service")
-	if err := os.WriteFile(unit, []byte(changed(t, deployed(t, "hub.service"), "/usr/local/bin/hub", program(t))), 0o600); err != nil {
+	if err := os.WriteFile(unit, []byte(changed(t, deployed(t, "hub.service"), "=hub serve", "="+program(t)+" serve")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("systemd-analyze", "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
@@ -140,5 +140,30 @@ func TestDeploy_SystemdUnitIsValidAndHardened(t *testing.T) {
 	}
 	if out, err := exec.Command("systemd-analyze", "security", "--offline=yes", "--threshold=20", unit).CombinedOutput(); err != nil { // 2.0 of 10
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestDeploy_PackagesCreateTheUserOfTheUnit(t *testing.T) {
+	if _, err := exec.LookPath("systemd-sysusers"); err != nil {
+		t.Skip("needs systemd-sysusers: apt-get install systemd")
+	}
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "etc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	config, err := filepath.Abs(filepath.Join("deploy", "sysusers.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("systemd-sysusers", "--root="+root, config).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	users, err := os.ReadFile(filepath.Join(root, "etc", "passwd"))
+	if err != nil || !strings.HasPrefix(string(users), "hub:") || !strings.Contains(string(users), ":/var/lib/hub:") {
+		t.Errorf("the users are %s, %v", users, err)
+	}
+	unit := deployed(t, "hub.service")
+	if !strings.Contains(unit, "\nUser=hub\n") || !strings.Contains(deployed(t, "postinstall.sh"), "systemd-sysusers hub.conf") {
+		t.Errorf("the unit runs as another user, or the package does not create it:\n%s", unit)
 	}
 }

@@ -28,8 +28,12 @@ type hash struct {
 
 // billOfMaterials lists the modules that go built into a program, with their checksums, as
 // CycloneDX JSON. The program itself says which they are, so that the list has neither
-// more nor less.
-func billOfMaterials(program, version string, when time.Time) ([]byte, error) {
+// more nor less. The time is RFC 3339.
+func billOfMaterials(program, version, date string) ([]byte, error) {
+	when, err := time.Parse(time.RFC3339, date)
+	if err != nil {
+		return nil, err
+	}
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return nil, err
@@ -51,7 +55,7 @@ func billOfMaterials(program, version string, when time.Time) ([]byte, error) {
 	own := module("application", &debug.Module{Path: info.Path, Version: version})
 	return json.MarshalIndent(map[string]any{
 		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-		"metadata":   map[string]any{"timestamp": when.Format(time.RFC3339), "component": own},
+		"metadata":   map[string]any{"timestamp": when.UTC().Format(time.RFC3339), "component": own},
 		"components": parts,
 	}, "", "  ")
 }
