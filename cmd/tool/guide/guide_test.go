@@ -17,7 +17,7 @@ func text(t *testing.T, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(content)
+	return strings.ReplaceAll(string(content), "\r\n", "\n")
 }
 
 func TestGuides_AreShort(t *testing.T) {
