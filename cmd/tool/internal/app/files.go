@@ -110,6 +110,43 @@ func (f *Files) Sensitive(ctx context.Context, base tree.Base) func() Sensitive 
 	return sync.OnceValue(func() Sensitive { return <-found })
 }
 
+// LeaveOut removes files that git ignores from the set, with a note, because nobody can be asked whether they are
+// sent. Those stay that .toolignore includes by a rule, and those that allowed names; it returns them.
+func (f *Files) LeaveOut(ignored, allowed []string) (stay []string, err error) {
+	var left []string
+	keeps := func(file *basefiles.File) bool {
+		if _, is := slices.BinarySearch(ignored, file.Path); !is {
+			return true
+		}
+		if file.Kept || names(allowed, f.InWorkspace(file)) {
+			stay = append(stay, file.Path)
+			return true
+		}
+		left = append(left, file.Path)
+		return false
+	}
+	selected := *f.Selection
+	selected.Files, selected.Bytes = nil, 0
+	var entries tree.Tree
+	for i, file := range f.Files {
+		if keeps(file) {
+			selected.Files, selected.Bytes = append(selected.Files, file), selected.Bytes+file.Size
+			entries = append(entries, f.Tree[i])
+		}
+	}
+	if len(left) == 0 {
+		return stay, nil
+	}
+	if len(entries) == 0 {
+		return nil, failure.New(failure.CodeNoBaseFiles, "git ignores all base files, such as %s", left[0]).
+			WithHint("include them by rules that start with ! in .toolignore")
+	}
+	f.Selection, f.Snapshot = &selected, entries.Snapshot()
+	f.Notes = append(f.Notes, Sensitive{Ignored: left}.Note("base file", "base files",
+		", left out: a rule with ! in .toolignore includes them"))
+	return stay, nil
+}
+
 // Secrets returns the files that hold secrets, relative to the workspace, without those that
 // are the same in base and those that allowed names.
 func (f *Files) Secrets(base tree.Base, allowed []string) (secrets []Secret) {

@@ -67,11 +67,12 @@ func AllowSecrets(c *cobra.Command, allowed *[]string) {
 
 // NotAllowed returns the files that --allow-secrets does not name.
 func NotAllowed(secrets []Secret, allowed []string) []Secret {
-	return slices.DeleteFunc(secrets, func(s Secret) bool {
-		return slices.ContainsFunc(allowed, func(typed string) bool {
-			return path.Clean(filepath.ToSlash(typed)) == s.Path
-		})
-	})
+	return slices.DeleteFunc(secrets, func(s Secret) bool { return names(allowed, s.Path) })
+}
+
+// names reports whether --allow-secrets names a file of the workspace.
+func names(allowed []string, file string) bool {
+	return slices.ContainsFunc(allowed, func(typed string) bool { return path.Clean(filepath.ToSlash(typed)) == file })
 }
 
 // maxAllowed bounds how many files a printed command allows: more are no oversight.

@@ -2,8 +2,8 @@ package app
 
 import (
 	"context"
-	"slices"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"

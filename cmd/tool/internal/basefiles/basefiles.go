@@ -117,6 +117,7 @@ type File struct {
 	OnDisk string // the same path as spelled on disk
 	Mode   tree.Mode
 	Secret bool // a built-in rule excludes such files because of the secrets that they hold
+	Kept   bool // .toolignore includes it by a rule that starts with !
 	Stamp
 
 	// Credential is what the text has the shape of, and where, such as: a GitHub token on line 3. It is

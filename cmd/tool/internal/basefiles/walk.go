@@ -28,34 +28,39 @@ type filter struct {
 	above     string          // the root in the workspace, with a slash at its end; "" for the workspace
 }
 
-// excludes returns why path is excluded, "" if it is not. Then secret reports whether a
-// built-in rule would exclude it because of the secrets that such files hold.
-func (c *filter) excludes(path string, dir bool) (why string, secret bool) {
+// excludes returns what the rules say of path. secret and kept are of one that they do not exclude.
+func (c *filter) excludes(path string, dir bool) (v verdict) {
 	reserved := tree.Reserved(path[strings.LastIndexByte(path, '/')+1:])
 	switch {
 	case reserved == ".tool":
-		return "the stack, which is published on its own", false
+		return verdict{why: "the stack, which is published on its own"}
 	case reserved != "":
-		return reserved + " (built-in)", false
+		return verdict{why: reserved + " (built-in)"}
 	case c.generated[path]:
-		return "generated (manifest.json)", false
+		return verdict{why: "generated (manifest.json)"}
 	}
 	own := c.own.Match(path, dir)
 	if own != nil && !own.Keeps {
-		return reason(own), false
+		return verdict{why: reason(own)}
 	}
 	secrets, others := builtIn()
 	rule := secrets.Match(strings.ToLower(c.above+path), dir)
 	if own != nil {
-		return "", rule != nil && !rule.Keeps
+		return verdict{secret: rule != nil && !rule.Keeps, kept: true}
 	}
 	if rule == nil {
 		rule = others.Match(path, dir)
 	}
 	if rule == nil || rule.Keeps {
-		return "", false
+		return verdict{}
 	}
-	return reason(rule), false
+	return verdict{why: reason(rule)}
+}
+
+// verdict is what rules say of a path.
+type verdict struct {
+	why          string // the rule that excludes it, "" for none
+	secret, kept bool   // see File
 }
 
 // walker reads directories on all cores, each from its open parent.
@@ -169,10 +174,10 @@ func (w *walker) visit(f *folder, name []byte, kind kind) (err error) {
 			return w.unreadable(file.OnDisk, err)
 		}
 	}
-	why, secret := w.excludes(file.Path, is.kind == directory)
-	file.Secret = secret || f.Secret
+	v := w.excludes(file.Path, is.kind == directory)
+	file.Secret, file.Kept = v.secret || f.Secret, v.kept || f.Kept
 	switch {
-	case why != "":
+	case v.why != "":
 	case is.kind == directory:
 		below := &folder{File: *file}
 		below.Path, below.OnDisk = file.Path+"/", file.OnDisk+"/"
@@ -190,7 +195,7 @@ func (w *walker) visit(f *folder, name []byte, kind kind) (err error) {
 		if is.kind == directory {
 			path += "/"
 		}
-		f.skipped = append(f.skipped, Skip{Path: path, Why: cmp.Or(why, is.kind.String())})
+		f.skipped = append(f.skipped, Skip{Path: path, Why: cmp.Or(v.why, is.kind.String())})
 	}
 	return nil
 }

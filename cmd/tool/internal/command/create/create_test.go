@@ -261,6 +261,21 @@ func TestCreate_AsksAboutFilesOfADescriptionThatGitIgnores(t *testing.T) {
 	w.Run(command(w), "web").Done().Prints("git ignores 1 file of the API description, such as local.yaml")
 }
 
+func TestCreate_LeavesOutWhatGitIgnores(t *testing.T) {
+	w := published(t)
+	w.Write(".gitignore", "*.local\n")
+	if err := exec.Command("git", "init", "-q", w.Dir).Run(); err != nil {
+		t.Skip("needs git: ", err)
+	}
+	w.Write("src/index.html", "<p>")
+	w.Write("src/notes.local", "mine")
+	w.Strict = true
+	w.Run(command(w), "web", "--base-files").Done().Prints("git ignores 1 base file, such as src/notes.local, left out")
+	if files := w.BaseFiles(apptest.Stack); files["src/index.html"] == 0 || files["src/notes.local"] != 0 {
+		t.Errorf("the hub has %v", files)
+	}
+}
+
 func TestCreate_AsksNothingAboutADescriptionThatIsNotSent(t *testing.T) {
 	w := published(t)
 	w.Write(".gitignore", "local.yaml\n")

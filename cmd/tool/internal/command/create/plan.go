@@ -121,6 +121,11 @@ func (c *create) readFiles(ctx context.Context) (err error) {
 		}
 	}
 	found := c.files.Sensitive(ctx, tree.Base{})()
+	if c.app.Strict() {
+		if found.Ignored, err = c.files.LeaveOut(found.Ignored, c.allowed); err != nil {
+			return err
+		}
+	}
 	found.Secrets = c.files.Secrets(tree.Base{}, c.allowed)
 	c.notes = append(c.notes, c.files.Notes...)
 	return c.addSensitive(found, found.Note("base file", "base files", app.SeeToolignore))

@@ -32,6 +32,7 @@ type push struct {
 	config    flat.Config
 	body      wire.PutConfig
 	files     *app.Files
+	chosen    string // digest of files, before any was left out
 	blobs     *basefiles.Blobs
 	last      tree.Base            // the base files that were last pushed or pulled
 	sensitive func() app.Sensitive // waits until git has said which files it ignores
@@ -115,13 +116,21 @@ func (p *push) prepare(ctx context.Context) (err error) {
 	if p.files == nil {
 		return nil
 	}
-	p.blobs = p.files.Blobs()
+	p.chosen = p.files.Digest
 	p.last = p.App.SyncState().LastFiles(p.Hub.Origin(), p.Project)
 	known := p.last
-	if p.opts.DryRun { // it lists all files that git ignores, also those pushed before
+	if p.opts.DryRun && !p.App.Strict() { // it lists all files that git ignores, also those pushed before
 		known = tree.Base{}
 	}
 	p.sensitive = p.files.Sensitive(ctx, known)
+	if p.App.Strict() && !p.App.State().Consented(app.IgnoredConsent(p.Hub.Origin(), p.Project)) {
+		found := p.sensitive()
+		if found.Ignored, err = p.files.LeaveOut(found.Ignored, p.opts.AllowSecrets); err != nil {
+			return failure.At(app.StageRead, err)
+		}
+		p.sensitive = func() app.Sensitive { return found }
+	}
+	p.blobs = p.files.Blobs()
 	if p.asks || p.opts.DryRun {
 		return nil
 	}

@@ -411,3 +411,37 @@ func TestPush_ReplacesADamagedConfigWithForce(t *testing.T) {
 	w.Intercept(nil)
 	wantConfig(t, w, `{"title":"local"}`)
 }
+
+// A pipeline cannot be asked: what git ignores stays, unless .toolignore includes it by a rule, or it is named.
+func TestPush_LeavesOutWhatGitIgnores(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Write(".gitignore", "dist/\n*.local\n")
+	if err := exec.Command("git", "init", "-q", w.Dir).Run(); err != nil {
+		t.Skip("needs git: ", err)
+	}
+	for _, name := range []string{"src/a.txt", "dist/app.txt", "src/one.local", "src/two.local"} {
+		w.Write(name, "text")
+	}
+	w.Write(".toolignore", "!/dist/\n")
+	w.Strict = true
+	w.Run(push.Command, "web", "--base-files-only", "--allow-secrets", "src/one.local").Done().
+		Prints("git ignores 1 base file, such as src/two.local, left out: a rule with ! in .toolignore includes them")
+	files := w.BaseFiles(apptest.Stack)
+	for name, want := range map[string]bool{"src/a.txt": true, "dist/app.txt": true, "src/one.local": true, "src/two.local": false} {
+		if _, is := files[name]; is != want {
+			t.Errorf("%s: %t, want %t", name, is, want)
+		}
+	}
+	w.Write(".toolignore", "/src/a.txt\n/src/one.local\n/*.*\n/dist/\n")
+	w.Run(push.Command, "web", "--base-files-only", "--json").Fails("no_base_files", "read")
+
+	// A terminal that said yes once includes them.
+	w.Strict = false
+	w.UI.Answers = []string{"yes", "yes"}
+	w.Run(push.Command, "web", "--base-files-only").Done()
+	w.Strict = true
+	w.Run(push.Command, "web", "--base-files-only").Done()
+	if files := w.BaseFiles(apptest.Stack); len(files) != 1 || files["src/two.local"] == 0 {
+		t.Errorf("the hub has %v", files)
+	}
+}

@@ -96,7 +96,7 @@ func (w *watch) follow(ctx context.Context) error {
 		w.sent.revision = w.push.config.Revision()
 	}
 	if w.opts.files() {
-		w.sent.tree = w.push.files.Digest
+		w.sent.tree = w.push.chosen
 	}
 	for retry := firstRetry; ; {
 		p, err := w.step(ctx)
@@ -170,7 +170,7 @@ func (w *watch) step(ctx context.Context) (p *push, err error) {
 		w.sent.revision, w.push.config = p.config.Revision(), p.config
 	} else {
 		line = fmt.Sprintf("pushed: %s; %s sent", app.Counts(r.Added, r.Changed, r.Removed), app.Bytes(r.Bytes))
-		w.sent.tree = p.files.Digest
+		w.sent.tree = p.chosen
 	}
 	if !w.count(r) {
 		return p, nil
