@@ -35,12 +35,6 @@ type FileSet struct {
 	OnProgress func(files int, bytes int64)
 }
 
-// PutBaseFiles replaces the base files of an existing project. It uploads the blobs that
-// the hub does not have.
-func (c *Client) PutBaseFiles(ctx context.Context, r ref.Ref, files FileSet) (*wire.BaseFilesWritten, error) {
-	return c.Upload(r, files).Put(ctx)
-}
-
 // SeedBaseFiles uploads the first base files of a project that was just created. The hub
 // refuses them if the project already has some.
 func (c Created) SeedBaseFiles(ctx context.Context, files FileSet) (*wire.BaseFilesWritten, error) {
@@ -73,7 +67,7 @@ type Upload struct {
 	ambiguous bool         // an attempt failed, but may have been applied
 }
 
-// Upload returns an Upload of files to the project r.
+// Upload returns an Upload of files to the project r. Its Put uploads the blobs that the hub does not have.
 func (c *Client) Upload(r ref.Ref, files FileSet) *Upload {
 	if files.Snapshot.Digest == "" {
 		files.Snapshot = files.Snapshot.Tree.Snapshot()

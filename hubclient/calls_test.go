@@ -182,7 +182,7 @@ func TestCalls_SendConditions(t *testing.T) {
 		if _, err := created.SeedBaseFiles(ctx, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
 			t.Error(err)
 		}
-		if _, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
+		if _, err := c.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(ctx); err != nil {
 			t.Error(err)
 		}
 	})

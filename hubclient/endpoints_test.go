@@ -50,7 +50,7 @@ func TestCalls_AreEndpointsOfTheTable(t *testing.T) {
 	hub.plan = record
 	all["plan"] = func(ctx context.Context, c *hubclient.Client) error {
 		files, open := someFiles()
-		_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+		_, err := c.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(ctx)
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -256,7 +256,7 @@ var uploads = map[string]struct {
 	success func(http.ResponseWriter)
 }{
 	"base files": {func(ctx context.Context, c *hubclient.Client, files tree.Tree, open hubclient.Opener) error {
-		_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+		_, err := c.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(ctx)
 		return err
 	}, answering(200, wire.BaseFilesWritten{Project: project})},
 	"a bundle": {func(ctx context.Context, c *hubclient.Client, files tree.Tree, open hubclient.Opener) error {
@@ -380,7 +380,7 @@ func calls() []call {
 		{"BaseFiles", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.BaseFiles(ctx, project); return err },
 			answering(200, set)},
 		{"PutBaseFiles", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(tree.Tree{})})
+			_, err := c.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(tree.Tree{})}).Put(ctx)
 			return err
 		}, answering(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: len(files)})},
 		{"Stack", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Stack(ctx, project); return err },

@@ -162,7 +162,7 @@ func TestClient_IgnoresUnknownMembersAtEveryDepth(t *testing.T) {
 		b.plan = newer(t, func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, 200, wire.PlannedBaseFiles{Current: former, Missing: digestsOf(files)})
 		}, nil)
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{}}); err != nil {
+		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{}}).Put(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -96,7 +96,7 @@ func TestNetwork_BlockedUploadTimesOut(t *testing.T) {
 	rand.Read(noise)
 	files, open := filesOf(map[string]string{"noise": string(noise)})
 	set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, All: true}
-	_, err := dialTo(t, listener, 200*time.Millisecond).PutBaseFiles(t.Context(), project, set)
+	_, err := dialTo(t, listener, 200*time.Millisecond).Upload(project, set).Put(t.Context())
 	if e := wantCode(t, err, hubclient.CodeTimeout); !strings.Contains(e.Hint, "may have been applied") {
 		t.Errorf("%+v", e)
 	}
@@ -115,7 +115,7 @@ func TestNetwork_RefusalDuringBodyArrives(t *testing.T) {
 	files, open := filesOf(map[string]string{"noise": string(noise)})
 	const times = 20
 	for range times {
-		_, err := dialTo(t, server.Listener, time.Minute).PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+		_, err := dialTo(t, server.Listener, time.Minute).Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(t.Context())
 		wantCode(t, err, wire.CodeTooLarge)
 	}
 	if n := requests.Load(); n != times {

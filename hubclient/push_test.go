@@ -42,7 +42,7 @@ func TestPushFiles_SendsMissingBlobs(t *testing.T) {
 			answer(w, 200, wire.PlannedBaseFiles{Missing: slices.Sorted(maps.Keys(want.Contents))})
 		}
 		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}
-		if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil {
+		if _, err := b.Upload(project, set).Put(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -63,7 +63,7 @@ func TestPushFiles_SmallChangeNeedsNoPlan(t *testing.T) {
 		})
 		b.plan = func(w http.ResponseWriter, _ *http.Request) { t.Error("it is planned"); lackNone(w) }
 		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}
-		if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil {
+		if _, err := b.Upload(project, set).Put(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -76,9 +76,9 @@ func TestPushFiles_SmallChangeNeedsNoPlan(t *testing.T) {
 			}
 			answer(w, 200, wire.PlannedBaseFiles{Current: files.Digest(), Unchanged: true})
 		}
-		w, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{
+		w, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{
 			Digest: files.Digest(), Files: func() tree.Tree { t.Error("what is there is looked up"); return nil },
-		}})
+		}}).Put(t.Context())
 		if err != nil || w.BaseFilesPushed != 3 || w.Added+w.Changed+w.Removed+w.Uploaded != 0 {
 			t.Errorf("%+v, %v", w, err)
 		}
@@ -98,7 +98,7 @@ func TestPushFiles_SendsAllWhenAsked(t *testing.T) {
 		})
 		b.plan = func(w http.ResponseWriter, _ *http.Request) { t.Error("it is planned"); lackNone(w) }
 		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(files), All: true}
-		if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil || b.requests.Load() != 2 {
+		if _, err := b.Upload(project, set).Put(t.Context()); err != nil || b.requests.Load() != 2 {
 			t.Errorf("%d requests, %v", b.requests.Load(), err)
 		}
 	})
@@ -122,7 +122,7 @@ func TestPushFiles_OneChangeOf10000IsSmall(t *testing.T) {
 		answer(w, 200, written(files))
 	})
 	set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}
-	if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil {
+	if _, err := b.Upload(project, set).Put(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -154,7 +154,7 @@ func TestPushFiles_ReplansWhenPlanIsOutdated(t *testing.T) {
 			answer(w, 200, written(files))
 		})
 		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}
-		if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil {
+		if _, err := b.Upload(project, set).Put(t.Context()); err != nil {
 			t.Error(err)
 		}
 		const full = "base false, 1 files, 1 contents"
@@ -164,7 +164,7 @@ func TestPushFiles_ReplansWhenPlanIsOutdated(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { outdated(w, r) })
-		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+		_, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(t.Context())
 		if wantCode(t, err, wire.CodePlanOutdated); b.requests.Load() > 30 {
 			t.Errorf("%d requests", b.requests.Load())
 		}
@@ -181,7 +181,7 @@ func TestPushFiles_RejectsNonsensePlan(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newHub(t, hubclient.Options{}, func(http.ResponseWriter, *http.Request, int) { t.Error("something is sent") })
 				b.plan = func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, plan) }
-				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+				_, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(t.Context())
 				wantCode(t, err, notAHub)
 			})
 		})
@@ -228,7 +228,7 @@ func TestPushFiles_ResumesWithMissingBlobs(t *testing.T) {
 			}
 			answer(w, 200, plan)
 		}
-		_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+		_, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(t.Context())
 		if err != nil || len(held) != len(files) || b.requests.Load() != 3 {
 			t.Errorf("%d contents came with %d requests: %v", len(held), b.requests.Load(), err)
 		}
@@ -315,7 +315,7 @@ func TestPushFiles_PlansWhatTheBaseDoesNotHave(t *testing.T) {
 				if c.base != nil {
 					set.Base = known(c.base)
 				}
-				if _, err := b.PutBaseFiles(t.Context(), project, set); err != nil {
+				if _, err := b.Upload(project, set).Put(t.Context()); err != nil {
 					t.Error(err)
 				}
 				if diff := cmp.Diff(c.want, calls); diff != "" {
@@ -378,7 +378,7 @@ func TestPushFiles_ComputesMissingDigest(t *testing.T) {
 			}
 			answer(w, 200, wire.PlannedBaseFiles{Unchanged: true})
 		}
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: tree.Snapshot{Tree: files}, Open: open}); err != nil {
+		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: tree.Snapshot{Tree: files}, Open: open}).Put(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -391,7 +391,7 @@ func TestRetry_BrokenUpload(t *testing.T) {
 			}
 			answer(w, 200, wire.BaseFilesWritten{Project: project})
 		})
-		if _, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: slow}); err != nil || b.requests.Load() != 3 {
+		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: slow}).Put(t.Context()); err != nil || b.requests.Load() != 3 {
 			t.Errorf("%d requests, %v", b.requests.Load(), err)
 		}
 	})
@@ -467,7 +467,7 @@ func TestCall_CancelEndsAtOnce(t *testing.T) {
 				}
 				var err error
 				took := elapsed(func() {
-					_, err = b.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+					_, err = b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(ctx)
 				})
 				if !errors.Is(err, context.Canceled) || took != 10*time.Second+time.Millisecond {
 					t.Errorf("after %v: %v", took, err)

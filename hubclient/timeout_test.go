@@ -126,7 +126,7 @@ func TestTimeout_SlowUploadIsAllowed(t *testing.T) {
 			return err
 		},
 		"an archive": func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+			_, err := c.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(ctx)
 			return err
 		},
 	} {
@@ -162,7 +162,7 @@ func TestTimeout_UploadNotReadByHub(t *testing.T) {
 			})
 			var err error
 			took := elapsed(func() {
-				_, err = b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
+				_, err = b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(t.Context())
 			})
 			e := wantCode(t, err, hubclient.CodeTimeout)
 			if took != hubclient.DefaultTimeout || b.requests.Load() != 1 || !strings.Contains(e.Hint, "may have been applied") {

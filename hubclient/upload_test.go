@@ -325,7 +325,7 @@ func TestUpload_ProgressIsMonotonicAndComplete(t *testing.T) {
 					}
 					count, bytes = n, b
 				}
-				_, err := b.PutBaseFiles(t.Context(), project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, OnProgress: onProgress})
+				_, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, OnProgress: onProgress}).Put(t.Context())
 				if over = true; err != nil || count != len(files) || bytes != files.Bytes() {
 					t.Errorf("%d files and %d bytes are reported, %v", count, bytes, err)
 				}
@@ -379,7 +379,7 @@ func TestUpload_LeavesNoGoroutine(t *testing.T) {
 				if test.cancel {
 					time.AfterFunc(10*time.Second, cancel)
 				}
-				if _, err := b.PutBaseFiles(ctx, project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: test.open}); err == nil {
+				if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: test.open}).Put(ctx); err == nil {
 					t.Error("it succeeds")
 				}
 			})

@@ -85,7 +85,7 @@ func TestPutBaseFiles_HubHasWhatAClientSends(t *testing.T) {
 			if rapid.IntRange(0, 9).Draw(t, "breaks") == 0 {
 				cut.Store(int64(rapid.IntRange(1, 3<<20).Draw(t, "after")))
 			}
-			w, err := client.PutBaseFiles(h.Context(), project, set)
+			w, err := client.Upload(project, set).Put(h.Context())
 			if err != nil || w.Tree != set.Snapshot.Digest || w.BaseFilesPushed != len(files) {
 				t.Fatalf("%+v, %v", w, err)
 			}

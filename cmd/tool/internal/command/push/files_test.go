@@ -41,7 +41,7 @@ func replaceFiles(t *testing.T, w *apptest.World, path, content string) string {
 	hash := sha256.Sum256([]byte(content))
 	files := tree.Tree{{Path: path, Mode: tree.Regular, Size: int64(len(content)), SHA256: hex.EncodeToString(hash[:])}}
 	open := func(tree.Entry) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
-	if _, err := w.Client().PutBaseFiles(t.Context(), apptest.Stack, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}); err != nil {
+	if _, err := w.Client().Upload(apptest.Stack, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return files.Digest()
