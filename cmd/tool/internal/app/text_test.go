@@ -62,9 +62,11 @@ func TestPrinter_LongTextsAreShortened(t *testing.T) {
 		},
 		"errors": func(a *app.App) { a.ReportFailure(e) },
 		"findings": func(a *app.App) {
-			a.ReportFailure(failure.Failure{Reason: e, Findings: make([]failure.Finding, 1000)})
+			a.ReportFailure(failure.Failure{Reason: e, Details: failure.Details{Findings: make([]failure.Finding, 1000)}})
 		},
-		"edits": func(a *app.App) { a.ReportFailure(failure.Failure{Reason: e, Edits: []failure.Edit{edit}}) },
+		"edits": func(a *app.App) {
+			a.ReportFailure(failure.Failure{Reason: e, Details: failure.Details{Edits: []failure.Edit{edit}}})
+		},
 	} {
 		var out strings.Builder
 		show(app.New(func(string) (string, bool) { return "", false }, term.Streams{Out: &out, Err: &out}))

@@ -53,46 +53,35 @@ type Failure struct {
 	Reason error          // one sentence without a full stop
 	Hint   string         // what would help, in words
 	Recipe []cmdline.Line // the exact command lines that would help
+	Local  string         // local project, "": none
+	Token  string         // where the token came from that the hub refused, "": it refused none
+	Details
+}
 
-	Fields    []wire.FieldError // what the hub found in the body, if several things
-	Status    int               // of the hub's response, 0: there was none
-	RequestID string            // of the hub's response
-	Token     string            // where the token came from that the hub refused, "": it refused none
-
-	Local   string  // local project, "": none
-	Project ref.Ref // on the hub; zero: none
-	Origin  string  // of the hub, if one was known
-
-	Current *wire.Edit       // the last edit of the config that was not replaced
-	Config  *flat.Difference // what the command would have changed
-
-	Findings []Finding // what a check found
-
-	Edits     []Edit         // edits by others that the command would have undone
-	Conflicts flat.Conflicts // what was changed differently here and on the hub
-
-	Effects Effects
+// Details are what a failure is about, as far as it is known.
+type Details struct {
+	Status    int               `json:"status,omitzero"`    // of the hub's response, 0: there was none
+	RequestID string            `json:"requestId,omitzero"` // of the hub's response
+	Fields    []wire.FieldError `json:"errors,omitzero"`    // what the hub found in the body, if several things
+	Project   ref.Ref           `json:"project,omitzero"`   // on the hub
+	Origin    string            `json:"origin,omitzero"`    // of the hub
+	Current   *wire.Edit        `json:"current,omitzero"`   // the last edit of the config that was not replaced
+	Config    *flat.Difference  `json:"config,omitzero"`    // what the command would have changed
+	Findings  []Finding         `json:"findings,omitzero"`  // what a check found
+	Edits     []Edit            `json:"edits,omitzero"`     // edits by others that the command would have undone
+	Conflicts flat.Conflicts    `json:"conflicts,omitzero"` // what was changed differently here and on the hub
+	Effects   `json:",inline"`
 }
 
 // Document is a failure in JSON.
 type Document struct {
-	ProjectName string            `json:"projectName"`
-	Reason      string            `json:"reason"`
-	Stage       string            `json:"stage"`
-	Code        wire.Code         `json:"code"`
-	Hint        string            `json:"hint,omitzero"`
-	Recipe      []string          `json:"recipe,omitzero"`
-	Status      int               `json:"status,omitzero"`
-	RequestID   string            `json:"requestId,omitzero"`
-	Errors      []wire.FieldError `json:"errors,omitzero"`
-	Project     ref.Ref           `json:"project,omitzero"`
-	Origin      string            `json:"origin,omitzero"`
-	Current     *wire.Edit        `json:"current,omitzero"`
-	Config      *flat.Difference  `json:"config,omitzero"`
-	Findings    []Finding         `json:"findings,omitzero"`
-	Edits       []Edit            `json:"edits,omitzero"`
-	Conflicts   flat.Conflicts    `json:"conflicts,omitzero"`
-	Effects     `json:",inline"`
+	ProjectName string    `json:"projectName"`
+	Reason      string    `json:"reason"`
+	Stage       string    `json:"stage"`
+	Code        wire.Code `json:"code"`
+	Hint        string    `json:"hint,omitzero"`
+	Recipe      []string  `json:"recipe,omitzero"`
+	Details     `json:",inline"`
 }
 
 // Document returns f in JSON, with its recipe as text.
@@ -104,17 +93,7 @@ func (f Failure) Document(recipe []string) Document {
 		Code:        f.Code,
 		Hint:        f.Hint,
 		Recipe:      recipe,
-		Status:      f.Status,
-		RequestID:   f.RequestID,
-		Errors:      f.Fields,
-		Project:     f.Project,
-		Origin:      f.Origin,
-		Current:     f.Current,
-		Config:      f.Config,
-		Findings:    f.Findings,
-		Edits:       f.Edits,
-		Conflicts:   f.Conflicts,
-		Effects:     f.Effects,
+		Details:     f.Details,
 	}
 }
 
@@ -234,14 +213,8 @@ func ofHub(err error) Failure {
 	if !ok {
 		return Failure{Code: wire.CodeInternal, Reason: err}
 	}
-	f := Failure{
-		Code:      e.Code,
-		Reason:    err,
-		Hint:      cmp.Or(e.Hint, hint(e)),
-		Status:    e.Status,
-		RequestID: e.RequestID,
-		Current:   e.Current,
-	}
+	f := Failure{Code: e.Code, Reason: err, Hint: cmp.Or(e.Hint, hint(e))}
+	f.Status, f.RequestID, f.Current = e.Status, e.RequestID, e.Current
 	if len(e.Errors) > 1 {
 		f.Fields = e.Errors
 	}
