@@ -35,30 +35,29 @@ type Files struct {
 func (a *App) Bundle(
 	ctx context.Context, local *workspace.Project, limits wire.Limits,
 ) (*basefiles.Selection, error) {
-	return a.within(ctx, limits, func(l wire.Limits) (*basefiles.Selection, error) {
-		return basefiles.Bundle(ctx, basefiles.BundleOptions{
-			Workspace: local.Workspace.Dir, Project: local.Name, CacheDir: a.CacheDir("hashes"), Limits: l,
-		})
+	return a.within(ctx, basefiles.Bundle, basefiles.Options{
+		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(".tool/" + local.Name),
+		CacheDir: a.CacheDir("hashes"), Limits: limits,
 	})
 }
 
 // within chooses files within limits. For the zero Limits these are the usual ones, or
 // where they are exceeded those of the hub, so that most commands need not ask it.
 func (a *App) within(
-	ctx context.Context, limits wire.Limits, choose func(wire.Limits) (*basefiles.Selection, error),
+	ctx context.Context, choose func(context.Context, basefiles.Options) (*basefiles.Selection, error), o basefiles.Options,
 ) (*basefiles.Selection, error) {
-	selection, err := choose(limits)
-	if limits != (wire.Limits{}) || err == nil || failure.Of(err).Code != wire.CodeTooLarge {
+	selection, err := choose(ctx, o)
+	if o.Limits != (wire.Limits{}) || err == nil || failure.Of(err).Code != wire.CodeTooLarge {
 		return selection, err
 	}
 	hub, hubErr := a.ConnectAnyway()
 	if hubErr == nil {
-		limits, hubErr = hub.Limits(ctx)
+		o.Limits, hubErr = hub.Limits(ctx)
 	}
 	if hubErr != nil {
 		return nil, err
 	}
-	return choose(limits)
+	return choose(ctx, o)
 }
 
 // ChooseFiles chooses and hashes the base files of a local project.
@@ -76,14 +75,10 @@ func (a *App) ChooseFiles(
 	if o.Report != nil {
 		o.Report(tui.Progress{Phase: Collecting})
 	}
-	options := basefiles.Options{
-		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(root), Generated: generated,
-		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: a.CacheDir("hashes"),
-	}
 	f := &Files{}
-	f.Selection, err = a.within(ctx, o.Limits, func(l wire.Limits) (*basefiles.Selection, error) {
-		options.Limits = l
-		return basefiles.Choose(ctx, options)
+	f.Selection, err = a.within(ctx, basefiles.Choose, basefiles.Options{
+		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(root), Generated: generated,
+		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: a.CacheDir("hashes"), Limits: o.Limits,
 	})
 	if err != nil {
 		return nil, err

@@ -53,10 +53,10 @@ func above(n, limit int64) bool { return limit > 0 && n > limit }
 // mode of every file is [tree.Regular].
 const KnowsModes = runtime.GOOS != "windows"
 
-// Options configure [Choose].
+// Options configure [Choose] and [Bundle].
 type Options struct {
 	Workspace string   // nothing outside this directory is read
-	Root      string   // the app root, a directory in Workspace; not relative to it
+	Root      string   // of the files, a directory in Workspace; not relative to it
 	Generated []string // files that are never selected, relative to Workspace
 
 	AllowEmpty  bool        // allow no file or no app root
@@ -142,7 +142,7 @@ type Skip struct {
 // Choose selects the base files of an app by the root's .toolignore and the built-in
 // rules. It never selects .tool or a generated file.
 func Choose(ctx context.Context, o Options) (*Selection, error) {
-	s, err := locate(o.Workspace, o.Root, o.CacheDir)
+	s, err := locate(o)
 	if errors.Is(err, errNoRoot) {
 		if o.AllowEmpty {
 			return &Selection{}, nil
@@ -155,7 +155,7 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 	if name := tree.ReservedIn(s.root); name != "" {
 		return nil, noBaseFiles("the app root %s is in %s, which no app is in", shown(o.Workspace, o.Root), name)
 	}
-	s.remedy, s.limits = "exclude it in .toolignore", cmp.Or(o.Limits, UsualLimits)
+	s.remedy = "exclude it in .toolignore"
 	own, err := s.readToolignore()
 	if err != nil {
 		return nil, err
@@ -169,14 +169,6 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 	return s, nil
 }
 
-// BundleOptions configure [Bundle].
-type BundleOptions struct {
-	Workspace string
-	Project   string      // local project, whose directory .tool/<Project> is the bundle's root
-	CacheDir  string      // as in Options
-	Limits    wire.Limits // likewise
-}
-
 // notBundled lists files of a local project that belong to one destination or one
 // machine, not to the stack.
 const notBundled = `/client.json
@@ -186,18 +178,17 @@ const notBundled = `/client.json
 .*.tmp
 `
 
-// Bundle selects the files of a stack version: all below .tool/<project>, except those
+// Bundle selects the files of a stack version: all in the directory of a local project, except those
 // that the built-in rules exclude and those of notBundled.
-func Bundle(ctx context.Context, o BundleOptions) (*Selection, error) {
-	root := filepath.Join(o.Workspace, ".tool", o.Project)
-	s, err := locate(o.Workspace, root, o.CacheDir)
+func Bundle(ctx context.Context, o Options) (*Selection, error) {
+	s, err := locate(o)
 	if errors.Is(err, errNoRoot) {
-		return nil, failure.New(failure.CodeNoLocalProject, "there is no directory .tool/%s", o.Project)
+		return nil, failure.New(failure.CodeNoLocalProject, "there is no directory %s", shown(o.Workspace, o.Root))
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.remedy, s.limits = "move it out of "+s.name(""), cmp.Or(o.Limits, UsualLimits)
+	s.remedy = "move it out of " + s.name("")
 	own := ignore.Compile([]byte(notBundled), builtInSource)
 	if err := s.walk(ctx, filter{own: own}); err != nil {
 		return nil, err
@@ -207,28 +198,30 @@ func Bundle(ctx context.Context, o BundleOptions) (*Selection, error) {
 
 var errNoRoot = errors.New("no such directory")
 
-// locate resolves root in workspace. The error is errNoRoot if root does not exist.
-func locate(workspace, root, cacheDir string) (*Selection, error) {
-	inside, err := resolve(workspace)
+// locate resolves the root. The error is errNoRoot if it does not exist.
+func locate(o Options) (*Selection, error) {
+	inside, err := resolve(o.Workspace)
 	if err != nil {
 		return nil, failure.New(failure.CodeNoWorkspace, "find the workspace: %w", err)
 	}
-	resolved, err := resolve(root)
+	resolved, err := resolve(o.Root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoRoot
 	}
+	name := shown(o.Workspace, o.Root)
 	if err != nil {
-		return nil, failure.New(failure.CodeInvalidFile, "find the directory %s: %w", shown(workspace, root), err)
+		return nil, failure.New(failure.CodeInvalidFile, "find the directory %s: %w", name, err)
 	}
 	rel, err := filepath.Rel(inside, resolved)
 	if err != nil || !filepath.IsLocal(rel) {
-		return nil, failure.New(failure.CodeOutsideWorkspace, "%s leads to %s, outside the workspace",
-			shown(workspace, root), resolved)
+		return nil, failure.New(failure.CodeOutsideWorkspace, "%s leads to %s, outside the workspace", name, resolved)
 	}
 	if is, err := os.Stat(resolved); err == nil && !is.IsDir() {
-		return nil, failure.New(failure.CodeInvalidFile, "%s is not a directory", shown(workspace, root))
+		return nil, failure.New(failure.CodeInvalidFile, "%s is not a directory", name)
 	}
-	return &Selection{workspace: inside, root: filepath.ToSlash(rel), cacheDir: cacheDir}, nil
+	return &Selection{
+		workspace: inside, root: filepath.ToSlash(rel), cacheDir: o.CacheDir, limits: cmp.Or(o.Limits, UsualLimits),
+	}, nil
 }
 
 func resolve(path string) (string, error) {

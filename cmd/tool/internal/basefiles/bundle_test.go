@@ -18,7 +18,7 @@ func TestBundle_ExcludesClientFiles(t *testing.T) {
 	))
 	write(t, filepath.Join(root, ".tool/web/.toolignore"), "templates/\n!.env\n")
 	link(t, "../other/stack.json", filepath.Join(root, ".tool/web/link.json"))
-	s, err := basefiles.Bundle(ctx, basefiles.BundleOptions{Workspace: root, Project: "web"})
+	s, err := basefiles.Bundle(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, ".tool", "web")})
 	must(t, err)
 	wantPaths(t, s, ".toolignore", "stack.json", "templates/client.json", "templates/page.tmpl", "templates/x.tmp")
 	if s.Links != 1 {
@@ -34,7 +34,7 @@ func TestBundle_FailsLikeBaseFiles(t *testing.T) {
 	outside := plant(t, named("stack.json"))
 	link(t, outside, filepath.Join(root, ".tool/linked"))
 	bundle := func(project string) (*basefiles.Selection, error) {
-		return basefiles.Bundle(ctx, basefiles.BundleOptions{Workspace: root, Project: project})
+		return basefiles.Bundle(ctx, basefiles.Options{Workspace: root, Root: filepath.Join(root, ".tool", project)})
 	}
 
 	s, err := bundle("web")
