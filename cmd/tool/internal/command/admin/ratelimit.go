@@ -18,45 +18,18 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// period is a calendar window that a bot's requests are counted in.
-type period struct {
-	name     string // of its flag, and in a result
-	setLimit func(limits *wire.RateLimitConfig, limit *int64)
-	usage    func(*wire.Usage) wire.PeriodUsage
-}
-
-// periods are in the order in which they are shown.
-var periods = []period{
-	{
-		name:     "minute",
-		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.MinuteLimit = limit },
-		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Minute },
-	},
-	{
-		name:     "hour",
-		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.HourLimit = limit },
-		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Hour },
-	},
-	{
-		name:     "day",
-		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.DayLimit = limit },
-		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Day },
-	},
-	{
-		name:     "week",
-		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.WeekLimit = limit },
-		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Week },
-	},
-	{
-		name:     "month",
-		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.MonthLimit = limit },
-		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Month },
-	},
-	{
-		name:     "year",
-		setLimit: func(l *wire.RateLimitConfig, limit *int64) { l.YearLimit = limit },
-		usage:    func(u *wire.Usage) wire.PeriodUsage { return u.Year },
-	},
+// periods are the calendar windows that a bot's requests are counted in, in the order in which they
+// are shown, each with its limit and its usage. The name is that of the flag, and the name in a result.
+var periods = []struct {
+	name string
+	of   func(*wire.RateLimit) (limit **int64, usage wire.PeriodUsage)
+}{
+	{"minute", func(r *wire.RateLimit) (**int64, wire.PeriodUsage) { return &r.Limits.MinuteLimit, r.Usage.Minute }},
+	{"hour", func(r *wire.RateLimit) (**int64, wire.PeriodUsage) { return &r.Limits.HourLimit, r.Usage.Hour }},
+	{"day", func(r *wire.RateLimit) (**int64, wire.PeriodUsage) { return &r.Limits.DayLimit, r.Usage.Day }},
+	{"week", func(r *wire.RateLimit) (**int64, wire.PeriodUsage) { return &r.Limits.WeekLimit, r.Usage.Week }},
+	{"month", func(r *wire.RateLimit) (**int64, wire.PeriodUsage) { return &r.Limits.MonthLimit, r.Usage.Month }},
+	{"year", func(r *wire.RateLimit) (**int64, wire.PeriodUsage) { return &r.Limits.YearLimit, r.Usage.Year }},
 }
 
 // rateLimitFlags are the flags as they were typed.
@@ -171,14 +144,15 @@ func (o *rateLimitOptions) set(ctx context.Context, hub *identity.Hub) (app.Resu
 	if err != nil {
 		return nil, err
 	}
-	limits := former.Limits
+	wanted := *former
 	for _, p := range periods {
 		if limit, named := o.limits[p.name]; named {
-			p.setLimit(&limits, limit)
+			current, _ := p.of(&wanted)
+			*current = limit
 		}
 	}
 	// With the revision, so that limits which somebody else sets meanwhile are not lost.
-	now, err := hub.SetRateLimit(ctx, o.bot, limits, former.Revision)
+	now, err := hub.SetRateLimit(ctx, o.bot, wanted.Limits, former.Revision)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +217,7 @@ func (r *rateLimit) Text(w *app.Printer) {
 	}
 	w.Head("%s", name)
 	for _, p := range periods {
-		u := p.usage(&r.Usage)
+		_, u := p.of(r.RateLimit)
 		if u.Limit == nil {
 			w.Field(p.name, "%-*s %d used, unlimited", barWidth, "", u.Used)
 			continue
