@@ -10,8 +10,13 @@ type Base struct {
 // Difference is the difference between two trees, as people read it. Each list is in
 // path order.
 type Difference struct {
-	Added, Changed, Removed []string
+	Added   []string `json:"added"`
+	Changed []string `json:"changed"`
+	Removed []string `json:"removed"`
 }
+
+// Empty reports whether the two trees are the same.
+func (d Difference) Empty() bool { return len(d.Added)+len(d.Changed)+len(d.Removed) == 0 }
 
 // Diff returns the difference between two trees. A file is changed if its mode or its
 // blob is.

@@ -94,18 +94,36 @@ func HubTexts(
 }
 
 // FilesDifference returns how files differ as a difference of texts by path.
-func FilesDifference(added, changed, removed []string, from, to map[string]string) flat.Difference {
-	var d flat.Difference
-	for _, path := range added {
+func FilesDifference(files tree.Difference, from, to map[string]string) (d flat.Difference) {
+	for _, path := range files.Added {
 		d.Added = append(d.Added, flat.Entry{Key: path, Text: to[path]})
 	}
-	for _, path := range changed {
+	for _, path := range files.Changed {
 		d.Changed = append(d.Changed, flat.Change{Key: path, From: from[path], To: to[path]})
 	}
-	for _, path := range removed {
+	for _, path := range files.Removed {
 		d.Removed = append(d.Removed, flat.Entry{Key: path, Text: from[path]})
 	}
 	return d
+}
+
+// ChangedFiles lists how files differ for a question: first those that are lost.
+func ChangedFiles(d tree.Difference) (names []string) {
+	for _, path := range d.Removed {
+		names = append(names, "- "+path)
+	}
+	for _, path := range d.Changed {
+		names = append(names, "~ "+path)
+	}
+	for _, path := range d.Added {
+		names = append(names, "+ "+path)
+	}
+	return names
+}
+
+// FileCounts counts how files differ.
+func FileCounts(d tree.Difference) string {
+	return Counts(len(d.Added), len(d.Changed), len(d.Removed))
 }
 
 // FilesQuestion is a question about files that differ. Show reads how.

@@ -9,6 +9,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
@@ -177,6 +178,13 @@ func (p *Printer) Paths(sign string, all, ignored []string) {
 		}
 	}
 	p.Differences(limited(lines))
+}
+
+// ChangedPaths lists how files differ, and marks those that git ignores.
+func (p *Printer) ChangedPaths(d tree.Difference, ignored []string) {
+	p.Paths("+", d.Added, ignored)
+	p.Paths("~", d.Changed, ignored)
+	p.Paths("-", d.Removed, nil)
 }
 
 // Markdown returns text for a comment on a pull request: shown as it is, without any

@@ -35,13 +35,11 @@ func (*log) Kind() string { return "log" }
 func (r *log) Text(w *app.Printer) {
 	var rows [][]string
 	for _, e := range r.Config {
-		rows = append(rows, withMessage(row(e.Number, e.Edit, e.Added, e.Changed, e.Removed), e.Message))
+		rows = append(rows, withMessage(row(e), e.Message))
 	}
 	for _, e := range r.BaseFiles {
-		edit := wire.Edit{Revision: e.Tree, UpdatedAt: e.UpdatedAt, UpdatedBy: e.UpdatedBy, UpdatedVia: e.UpdatedVia}
 		size := fmt.Sprintf("%s, %s", app.Count(e.Count, "file", "files"), app.Bytes(e.Bytes))
-		columns := append(row(e.Number, edit, e.Added, e.Changed, e.Removed), size)
-		rows = append(rows, withMessage(columns, e.Message))
+		rows = append(rows, withMessage(append(row(e.ConfigEntry()), size), e.Message))
 	}
 	if len(rows) == 0 {
 		w.Line("%s has no history yet", r.Project)
@@ -101,10 +99,10 @@ func tooWide(rows [][]string, columns int) bool {
 }
 
 // row is a line of a log. It starts with the number, because a restored revision has several.
-func row(number int64, e wire.Edit, added, changed, removed int) []string {
+func row(e wire.ConfigEntry) []string {
 	return []string{
-		fmt.Sprintf("r%d", number), app.ShortRevision(e.Revision), strings.TrimPrefix(app.Ago(e.UpdatedAt), "on "),
-		app.Cell(e.UpdatedBy), string(e.UpdatedVia), fmt.Sprintf("+%d ~%d -%d", added, changed, removed),
+		fmt.Sprintf("r%d", e.Number), app.ShortRevision(e.Revision), strings.TrimPrefix(app.Ago(e.UpdatedAt), "on "),
+		app.Cell(e.UpdatedBy), string(e.UpdatedVia), fmt.Sprintf("+%d ~%d -%d", e.Added, e.Changed, e.Removed),
 	}
 }
 

@@ -14,8 +14,8 @@ func TestLog_TakesTwoLinesOnNarrowTerminals(t *testing.T) {
 		return wire.Edit{Revision: strings.Repeat("ab", 32), UpdatedAt: time.Now(), UpdatedBy: by, UpdatedVia: via}
 	}
 	rows := [][]string{
-		row(12, edit("alice", wire.ViaPush), 1, 2, 3),
-		append(row(3, edit("bob", wire.ViaCreate), 12, 0, 0), "3 files, 418 B"),
+		row(wire.ConfigEntry{Number: 12, Edit: edit("alice", wire.ViaPush), Added: 1, Changed: 2, Removed: 3}),
+		append(row(wire.ConfigEntry{Number: 3, Edit: edit("bob", wire.ViaCreate), Added: 12}), "3 files, 418 B"),
 	}
 	if tooWide(rows, 120) || !tooWide(rows, 40) {
 		t.Error("the columns do not fit into 120 columns, or fit into 40")

@@ -31,10 +31,8 @@ type restored struct {
 
 // restoredFiles is what a restore changes in the base files.
 type restoredFiles struct {
-	Count   int      `json:"count"` // in the restored set
-	Added   []string `json:"added"`
-	Changed []string `json:"changed"`
-	Removed []string `json:"removed"`
+	Count           int `json:"count"` // in the restored set
+	tree.Difference `json:",inline"`
 }
 
 func (r *restored) Kind() string {
@@ -70,15 +68,9 @@ func (r *restored) Text(w *app.Printer) {
 		w.Differences(app.DifferenceLines(*d))
 	}
 	if f := r.BaseFiles; f != nil {
-		w.Field("base files", "%s: %s", app.Count(f.Count, "file", "files"), f.summary())
-		w.Paths("+", f.Added, nil)
-		w.Paths("~", f.Changed, nil)
-		w.Paths("-", f.Removed, nil)
+		w.Field("base files", "%s: %s", app.Count(f.Count, "file", "files"), app.FileCounts(f.Difference))
+		w.ChangedPaths(f.Difference, nil)
 	}
-}
-
-func (f *restoredFiles) summary() string {
-	return app.Counts(len(f.Added), len(f.Changed), len(f.Removed))
 }
 
 // restore is one restore.
@@ -261,18 +253,12 @@ func (r *restore) restoreFiles(ctx context.Context) error {
 		return err
 	}
 	diff := tree.Diff(now.Files, earlier.Files)
-	f := &restoredFiles{
-		Count:   entry.Count,
-		Added:   diff.Added,
-		Changed: diff.Changed,
-		Removed: diff.Removed,
-	}
-	r.result.BaseFiles = f
+	r.result.BaseFiles.Difference = diff
 	if r.dryRun {
 		return nil
 	}
 	if r.asks() {
-		if err := r.confirmFiles(ctx, f, entry, &current); err != nil {
+		if err := r.confirmFiles(ctx, diff, entry, &current); err != nil {
 			return err
 		}
 	}
@@ -284,23 +270,14 @@ func (r *restore) restoreFiles(ctx context.Context) error {
 	return nil
 }
 
-func (r *restore) confirmFiles(ctx context.Context, f *restoredFiles, entry, current *wire.BaseFilesEntry) error {
-	var names []string
-	for _, change := range []struct {
-		sign  string
-		paths []string
-	}{{"-", f.Removed}, {"~", f.Changed}, {"+", f.Added}} {
-		for _, path := range change.paths {
-			names = append(names, change.sign+" "+path)
-		}
-	}
+func (r *restore) confirmFiles(ctx context.Context, d tree.Difference, entry, current *wire.BaseFilesEntry) error {
 	return app.Agreed(r.App.UI.Confirm(ctx, prompts.YesNo{
 		Title: fmt.Sprintf("Restore the base files of %s?", r.Project),
 		Facts: append([]string{
 			"Restore  " + pushed(entry),
 			"Replace  " + pushed(current),
-			"Files    " + f.summary(),
-		}, app.Shortened(names)...),
+			"Files    " + app.FileCounts(d),
+		}, app.Shortened(app.ChangedFiles(d))...),
 		Yes: "Restore them",
 	}))
 }

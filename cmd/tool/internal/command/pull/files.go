@@ -191,7 +191,7 @@ func (p *pull) fileTexts(ctx context.Context, f *filesPlan, changed []string) (f
 			return flat.Difference{}, failure.At(app.StageRead, err)
 		}
 	}
-	return app.FilesDifference(f.toAsk, changed, nil, from.Texts, to), nil
+	return app.FilesDifference(tree.Difference{Added: f.toAsk, Changed: changed}, from.Texts, to), nil
 }
 
 // forced is a pull of the base files alone, which asks nothing: --force would replace the settings.

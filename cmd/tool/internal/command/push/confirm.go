@@ -124,10 +124,10 @@ func (p *push) confirmFiles(ctx context.Context, plan *Plan, again bool) error {
 	}
 	q := app.FilesQuestion{
 		Title: fmt.Sprintf("Push the files of %s to %s?", p.Local.Name, p.Project),
-		Facts: []string{fmt.Sprintf("Files  %d, %s: %s",
-			f.Count, app.Bytes(f.Bytes), app.Counts(len(f.Added), len(f.Changed), len(f.Removed)))},
-		Yes:  "Push them",
-		Show: func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, f) },
+		Facts: []string{fmt.Sprintf("Files  %d, %s: %s", f.Count, app.Bytes(f.Bytes), app.FileCounts(f.Difference))},
+		Yes:   "Push them",
+		Names: app.ChangedFiles(f.Difference),
+		Show:  func(ctx context.Context) (flat.Difference, error) { return p.fileTexts(ctx, f) },
 	}
 	if !known {
 		note := "Note   the hub's files are not those that were last pushed or pulled here"
@@ -135,14 +135,6 @@ func (p *push) confirmFiles(ctx context.Context, plan *Plan, again bool) error {
 			note += fmt.Sprintf(", but by %s %s", by, app.Ago(f.stored.UpdatedAt))
 		}
 		q.Facts = append(q.Facts, note)
-	}
-	for _, change := range []struct {
-		sign  string
-		paths []string
-	}{{"- ", f.Removed}, {"~ ", f.Changed}, {"+ ", f.Added}} {
-		for _, path := range change.paths {
-			q.Names = append(q.Names, change.sign+path)
-		}
 	}
 	if again {
 		q.Notice = "The hub's files changed while you looked. This is the difference now:"
@@ -169,5 +161,5 @@ func (p *push) fileTexts(ctx context.Context, f *FilesPlan) (flat.Difference, er
 			return flat.Difference{}, err
 		}
 	}
-	return app.FilesDifference(f.Added, f.Changed, f.Removed, from, to.Texts), nil
+	return app.FilesDifference(f.Difference, from, to.Texts), nil
 }

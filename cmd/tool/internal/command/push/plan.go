@@ -40,15 +40,12 @@ type Plan struct {
 
 // FilesPlan is what a push will do to the base files.
 type FilesPlan struct {
-	Tree    string           `json:"tree"` // of the hub's base files, for --if-tree; "": there are none
-	Count   int              `json:"count"`
-	Bytes   int64            `json:"bytes"`
-	Added   []string         `json:"added"`
-	Changed []string         `json:"changed"`
-	Removed []string         `json:"removed"`
-	Skipped []basefiles.Skip `json:"skipped"`
-
-	GitIgnored []string `json:"gitIgnored"` // files of the set that git ignores
+	Tree            string `json:"tree"` // of the hub's base files, for --if-tree; "": there are none
+	Count           int    `json:"count"`
+	Bytes           int64  `json:"bytes"`
+	tree.Difference `json:",inline"`
+	Skipped         []basefiles.Skip `json:"skipped"`
+	GitIgnored      []string         `json:"gitIgnored"` // files of the set that git ignores
 
 	upload   *hubclient.Upload
 	stored   wire.BaseFiles // the hub's, if they are compared
@@ -246,8 +243,7 @@ func (p *push) compareFiles(ctx context.Context, f *FilesPlan) error {
 		}
 		f.Tree = f.stored.Tree
 	}
-	d := tree.Diff(f.stored.Files, p.files.Tree)
-	f.Added, f.Changed, f.Removed = d.Added, d.Changed, d.Removed
+	f.Difference = tree.Diff(f.stored.Files, p.files.Tree)
 	return nil
 }
 

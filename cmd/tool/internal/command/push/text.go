@@ -73,8 +73,7 @@ func (*Plan) Kind() string { return "planned" }
 // Text prints what a push would do.
 func (r *Plan) Text(w *app.Printer) {
 	f := cmp.Or(r.BaseFiles, &FilesPlan{})
-	changesFiles := len(f.Added)+len(f.Changed)+len(f.Removed) > 0
-	if changesFiles || r.Config != nil && !r.Config.Empty() {
+	if !f.Difference.Empty() || r.Config != nil && !r.Config.Empty() {
 		w.Head("Pushing %s to %s would change:", r.ProjectName, r.Project)
 	} else {
 		w.Head("Pushing %s to %s would change nothing", r.ProjectName, r.Project)
@@ -91,14 +90,11 @@ func (r *Plan) Text(w *app.Printer) {
 		w.NonZero("enrichments", r.EnrichmentCount)
 	}
 	if r.BaseFiles != nil {
-		w.Field("base files", "%d, %s (%s)", f.Count, app.Bytes(f.Bytes),
-			app.Counts(len(f.Added), len(f.Changed), len(f.Removed)))
-		if f.Tree != "" && changesFiles {
+		w.Field("base files", "%d, %s (%s)", f.Count, app.Bytes(f.Bytes), app.FileCounts(f.Difference))
+		if f.Tree != "" && !f.Difference.Empty() {
 			w.Field("", "replacing %s", f.Tree)
 		}
-		w.Paths("+", f.Added, f.GitIgnored)
-		w.Paths("~", f.Changed, f.GitIgnored)
-		w.Paths("-", f.Removed, nil)
+		w.ChangedPaths(f.Difference, f.GitIgnored)
 		if len(f.Skipped) > 0 {
 			w.Line("  left out:")
 		}
