@@ -45,3 +45,20 @@ type PlannedBaseFiles struct {
 	Unchanged bool     `json:"unchanged"`        // it is the tree, and none of the digests is missing
 	Missing   []string `json:"missing"`          // those of the digests that are not stored
 }
+
+// Description is the part of a hub's OpenAPI description that a client needs.
+type Description struct {
+	Info struct {
+		Limits Limits `json:"x-limits"`
+	} `json:"info"`
+}
+
+// Limits bound what a hub accepts in a push; 0 means no limit. Sizes are bytes.
+type Limits struct {
+	ConfigBytes    int64 `json:"configBytes"`
+	ConfigKeys     int   `json:"configKeys"`
+	ConfigDepth    int   `json:"configDepth"`
+	BaseFiles      int   `json:"baseFiles"`
+	BaseFileBytes  int64 `json:"baseFileBytes"`
+	BaseFilesBytes int64 `json:"baseFilesBytes"`
+}

@@ -1,10 +1,14 @@
 package app
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/itchyny/gojq"
 
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/hubclient/pat"
@@ -134,4 +138,78 @@ func unprinted(effect string, err error) error {
 		effect += ", but "
 	}
 	return &printError{fmt.Errorf("%sits result could not be written to stdout: %w", effect, failure.Cause(err))}
+}
+
+// NewToken is the part of a result that has the one whole token: the one that was just
+// created. In text [Printer.Secret] writes it alone on stdout, and the notes go to stderr.
+type NewToken struct {
+	Noted `json:",inline"`
+}
+
+// ShownOnce returns the part of a result with a token that was just created.
+func ShownOnce() (n NewToken) {
+	n.Note("this token is shown once; the hub keeps only its hash")
+	return n
+}
+
+// Effect says that the token is valid.
+func (*NewToken) Effect() string { return "the token was created" }
+
+func (*NewToken) secret() {}
+
+// Secret writes a whole token.
+func (p *Printer) Secret(token string) { _, p.err = fmt.Fprintln(p.w, token) }
+
+// jqFlag is the flag --jq: an expression that selects what is printed of a result.
+type jqFlag struct{ app *App }
+
+// Type returns the type that help shows.
+func (jqFlag) Type() string { return "string" }
+
+// String returns the default.
+func (jqFlag) String() string { return "" }
+
+// Set compiles the expression. Its error says where the expression is wrong.
+func (f jqFlag) Set(expression string) error {
+	query, err := gojq.Parse(expression)
+	if wrong, ok := errors.AsType[*gojq.ParseError](err); ok {
+		before := strings.TrimSuffix(expression[:wrong.Offset], wrong.Token)
+		return fmt.Errorf("%w after %q", err, before)
+	}
+	if err == nil {
+		f.app.jq, err = gojq.Compile(query)
+	}
+	f.app.JSON = true
+	return err
+}
+
+// filter returns what the expression selects of a document: a line for each value, and strings
+// without quotes.
+func filter(code *gojq.Code, document string) (string, error) {
+	decoder := json.NewDecoder(strings.NewReader(document))
+	decoder.UseNumber() // numbers keep their digits
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return "", err
+	}
+	var lines strings.Builder
+	values := code.Run(value)
+	for {
+		value, more := values.Next()
+		if !more {
+			return lines.String(), nil
+		}
+		if err, failed := value.(error); failed {
+			return "", fmt.Errorf("--jq: %w", err)
+		}
+		text, isString := value.(string)
+		if !isString {
+			encoded, err := gojq.Marshal(value)
+			if err != nil {
+				return "", err
+			}
+			text = escape.JSON(string(encoded))
+		}
+		lines.WriteString(escape.Text(text) + "\n")
+	}
 }
