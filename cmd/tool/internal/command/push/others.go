@@ -27,9 +27,11 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 	if base == current.Revision {
 		return nil
 	}
-	edits, err := p.editsSince(ctx, base, func(each func(wire.ConfigEntry) bool) error {
-		return p.Hub.EachConfigEntry(ctx, p.Project, each)
-	})
+	entries, err := p.configEntriesSince(ctx, base)
+	if err != nil {
+		return err
+	}
+	edits, err := p.othersEdits(ctx, entries)
 	if err != nil || len(edits) == 0 {
 		return err
 	}
@@ -58,15 +60,18 @@ func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
 	if stored == "" || base == stored {
 		return nil
 	}
-	edits, err := p.editsSince(ctx, base, func(each func(wire.ConfigEntry) bool) error {
-		history, err := p.Hub.BaseFilesHistory(ctx, p.Project)
-		for _, e := range history {
-			if !each(e.ConfigEntry()) {
-				break
-			}
-		}
+	history, err := p.Hub.BaseFilesHistory(ctx, p.Project)
+	if err != nil {
 		return err
-	})
+	}
+	var entries []failure.Edit
+	for _, e := range history {
+		if e.Tree == base {
+			break
+		}
+		entries = append(entries, failure.Edit{ConfigEntry: e.ConfigEntry()})
+	}
+	edits, err := p.othersEdits(ctx, entries)
 	if err != nil || len(edits) == 0 {
 		return err
 	}
@@ -81,24 +86,10 @@ func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
 	)
 }
 
-// editsSince returns the edits since the one with the revision base that a push must not undo,
-// newest first; all of the history where it does not have base.
-func (p *push) editsSince(
-	ctx context.Context, base string, history func(each func(wire.ConfigEntry) bool) error,
-) (edits []failure.Edit, err error) {
-	me, err := p.Hub.Whoami(ctx)
-	if err != nil {
-		return nil, err
-	}
-	edits, err = p.entriesSince(ctx, base, history)
-	return slices.DeleteFunc(edits, func(e failure.Edit) bool { return isOwnPush(e.ConfigEntry, me) }), err
-}
-
-// entriesSince returns the entries of a history since the one with the revision base, newest first.
-func (p *push) entriesSince(
-	ctx context.Context, base string, history func(each func(wire.ConfigEntry) bool) error,
-) (entries []failure.Edit, err error) {
-	err = history(func(e wire.ConfigEntry) bool {
+// configEntriesSince returns the entries of the config's history since the one with the revision base,
+// newest first; all of them where the history does not have base.
+func (p *push) configEntriesSince(ctx context.Context, base string) (entries []failure.Edit, err error) {
+	err = p.Hub.EachConfigEntry(ctx, p.Project, func(e wire.ConfigEntry) bool {
 		if e.Revision == base {
 			return false
 		}
@@ -106,6 +97,15 @@ func (p *push) entriesSince(
 		return true
 	})
 	return entries, err
+}
+
+// othersEdits returns those of entries that a push must not undo.
+func (p *push) othersEdits(ctx context.Context, entries []failure.Edit) ([]failure.Edit, error) {
+	me, err := p.Hub.Whoami(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(entries, func(e failure.Edit) bool { return isOwnPush(e.ConfigEntry, me) }), nil
 }
 
 // isOwnPush reports whether the caller pushed it, from any machine.
@@ -190,9 +190,7 @@ func (p *push) split(
 			return nil, nil, err
 		}
 	}
-	entries, err := p.entriesSince(ctx, revision, func(each func(wire.ConfigEntry) bool) error {
-		return p.Hub.EachConfigEntry(ctx, p.Project, each)
-	})
+	entries, err := p.configEntriesSince(ctx, revision)
 	if app.IsRefused(err) { // a stranger reads no history
 		return nil, nil, nil
 	}

@@ -165,19 +165,11 @@ func (p *push) explainDamaged(err error) error {
 func (p *push) refuse(code wire.Code, current *wire.Config, format string, args ...any) failure.Failure {
 	e := failure.New(code, format, args...)
 	e.Current = &current.Edit
-	if diff, err := p.diff(current); err == nil {
+	if theirs, err := p.ParseConfig(current.Config); err == nil {
+		diff := flat.Diff(theirs, p.config)
 		e.Config = &diff
 	}
 	return e
-}
-
-// diff compares the hub's config with the local one.
-func (p *push) diff(current *wire.Config) (flat.Difference, error) {
-	config, err := p.ParseConfig(current.Config)
-	if err != nil {
-		return flat.Difference{}, err
-	}
-	return flat.Diff(config, p.config), nil
 }
 
 // planFiles plans for the hub's base files as they are now. It does not ask the hub if little
