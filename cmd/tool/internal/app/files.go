@@ -19,14 +19,6 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// FileOptions say how base files are chosen.
-type FileOptions struct {
-	AllowEmpty  bool
-	ListSkipped bool
-	Report      Report
-	Limits      wire.Limits // the zero Limits: those of the hub
-}
-
 // Files is a chosen and hashed set of base files.
 type Files struct {
 	*basefiles.Selection
@@ -34,7 +26,7 @@ type Files struct {
 	Notes []string
 }
 
-// Bundle chooses the files of a local project's stack. limits are as in [FileOptions].
+// Bundle chooses the files of a local project's stack. The zero limits are those of the hub.
 func (a *App) Bundle(
 	ctx context.Context, local *workspace.Project, limits wire.Limits,
 ) (*basefiles.Selection, error) {
@@ -63,30 +55,27 @@ func (a *App) within(
 	return choose(ctx, o)
 }
 
-// ChooseFiles chooses and hashes the base files of a local project.
+// ChooseFiles chooses and hashes the base files of a local project. Of o it needs only what the project
+// does not say. The zero limits are those of the hub.
 func (a *App) ChooseFiles(
-	ctx context.Context, local *workspace.Project, client *workspace.Client, o FileOptions,
+	ctx context.Context, local *workspace.Project, client *workspace.Client, o basefiles.Options, report Report,
 ) (*Files, error) {
 	root, err := client.AppRoot()
 	if err != nil {
 		return nil, err
 	}
-	generated, err := local.Generated()
-	if err != nil {
+	if o.Generated, err = local.Generated(); err != nil {
 		return nil, err
 	}
-	if o.Report != nil {
-		o.Report(tui.Progress{Phase: Collecting})
+	if report != nil {
+		report(tui.Progress{Phase: Collecting})
 	}
+	o.Workspace, o.Root, o.CacheDir = local.Workspace.Dir, local.Workspace.Path(root), a.CacheDir("hashes")
 	f := &Files{}
-	f.Selection, err = a.within(ctx, basefiles.Choose, basefiles.Options{
-		Workspace: local.Workspace.Dir, Root: local.Workspace.Path(root), Generated: generated,
-		AllowEmpty: o.AllowEmpty, ListSkipped: o.ListSkipped, CacheDir: a.CacheDir("hashes"), Limits: o.Limits,
-	})
-	if err != nil {
+	if f.Selection, err = a.within(ctx, basefiles.Choose, o); err != nil {
 		return nil, err
 	}
-	if f.Snapshot, err = f.Selection.Hash(ctx, o.Report.Of(f.Selection, Hashing)); err != nil {
+	if f.Snapshot, err = f.Selection.Hash(ctx, report.Of(f.Selection, Hashing)); err != nil {
 		return nil, err
 	}
 	if n := f.Links + f.Others; n > 0 {

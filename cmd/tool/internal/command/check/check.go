@@ -286,7 +286,8 @@ var errHoldsSecrets = errors.New("such files hold secrets: a pipeline sends it o
 
 // files checks the base files: their names, tokens in them, and their sizes.
 func (c *check) files(ctx context.Context, local *workspace.Project, client *workspace.Client) {
-	files, err := c.app.ChooseFiles(ctx, local, client, app.FileOptions{AllowEmpty: true, Limits: noLimits})
+	o := basefiles.Options{AllowEmpty: true, Limits: noLimits}
+	files, err := c.app.ChooseFiles(ctx, local, client, o, nil)
 	if err != nil {
 		c.fail(err, local.ClientPath())
 		return

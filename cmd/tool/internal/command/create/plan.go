@@ -7,6 +7,7 @@ import (
 
 	"example.com/projecthub/cmd/tool/internal/apisource"
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
@@ -114,7 +115,7 @@ func (c *create) readFiles(ctx context.Context) (err error) {
 	}
 	if c.files == nil {
 		transfer := c.app.Progress()
-		c.files, err = c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{Report: transfer.Update})
+		c.files, err = c.app.ChooseFiles(ctx, c.local, c.client, basefiles.Options{}, transfer.Update)
 		transfer.Hide()
 		if err != nil {
 			return err

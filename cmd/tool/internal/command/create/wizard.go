@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
@@ -208,7 +209,7 @@ func (c *create) ask(ctx context.Context, project, api ref.Ref) (*prompts.Asked,
 // chooseFiles chooses the app's files. A failure is shown as their problem, because the person
 // can create the project without them.
 func (c *create) chooseFiles(ctx context.Context) (*prompts.Files, error) {
-	files, err := c.app.ChooseFiles(ctx, c.local, c.client, app.FileOptions{AllowEmpty: true})
+	files, err := c.app.ChooseFiles(ctx, c.local, c.client, basefiles.Options{AllowEmpty: true}, nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

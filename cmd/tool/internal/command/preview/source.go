@@ -82,8 +82,8 @@ func (s *source) read(ctx context.Context) (now snapshot, err error) {
 	if err != nil {
 		return now, failure.At(app.StageRead, err)
 	}
-	o := app.FileOptions{AllowEmpty: true, ListSkipped: true, Limits: basefiles.UsualLimits} // without the hub
-	files, err := s.app.ChooseFiles(ctx, s.local, client, o)
+	o := basefiles.Options{AllowEmpty: true, ListSkipped: true, Limits: basefiles.UsualLimits} // without the hub
+	files, err := s.app.ChooseFiles(ctx, s.local, client, o, nil)
 	if err != nil {
 		return now, failure.At(app.StageRead, err)
 	}

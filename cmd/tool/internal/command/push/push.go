@@ -104,7 +104,8 @@ func (p *push) prepare(ctx context.Context) (err error) {
 	}
 	hubErr := p.findHub(ctx) // returned later: files that cannot be read come first
 	if p.opts.files() {
-		p.files, err = p.App.ChooseFiles(ctx, p.Local, p.Client, p.fileOptions())
+		o := basefiles.Options{AllowEmpty: p.opts.AllowEmpty, ListSkipped: p.opts.DryRun}
+		p.files, err = p.App.ChooseFiles(ctx, p.Local, p.Client, o, p.transfer.Update)
 		if err != nil {
 			return failure.At(app.StageRead, err)
 		}
@@ -144,10 +145,6 @@ func (p *push) read() (err error) {
 		p.config, p.body, err = app.ReadConfig(p.Client)
 	}
 	return failure.At(app.StageRead, err)
-}
-
-func (p *push) fileOptions() app.FileOptions {
-	return app.FileOptions{AllowEmpty: p.opts.AllowEmpty, ListSkipped: p.opts.DryRun, Report: p.transfer.Update}
 }
 
 // findHub resolves the destination of the push and connects to its hub.

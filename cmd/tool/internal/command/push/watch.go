@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/watcher"
 	"example.com/projecthub/hubclient"
@@ -200,9 +201,8 @@ func (w *watch) look(ctx context.Context) (now sent, config flat.Config, grown b
 	dir := filepath.Dir(w.Local.Workspace.Path(w.Local.ClientPath()))
 	dirs := []string{dir}
 	if w.opts.files() {
-		o := w.fileOptions()
-		o.ListSkipped = true
-		files, err := w.App.ChooseFiles(ctx, w.Local, client, o)
+		o := basefiles.Options{AllowEmpty: w.opts.AllowEmpty, ListSkipped: true}
+		files, err := w.App.ChooseFiles(ctx, w.Local, client, o, w.transfer.Update)
 		if err != nil {
 			return now, config, false, failure.At(app.StageRead, err)
 		}
