@@ -69,7 +69,7 @@ func (a *App) Local(
 		if err != nil {
 			return nil, err
 		}
-		name, isOnly = nearest(ws, names, dir)
+		name, isOnly = Nearest(ws, names, dir)
 	}
 	switch {
 	case isOnly:
@@ -188,15 +188,9 @@ func (a *App) NeedsLocal() error {
 	return e.Try(cmdline.Tool("init"))
 }
 
-// Nearest returns the local project whose app holds dir, the innermost where apps
-// are nested; without one, the first.
-func Nearest(ws *workspace.Workspace, names []string, dir string) string {
-	found, _ := nearest(ws, names, dir)
-	return found
-}
-
-// nearest is Nearest. isOnly is false if no app, or several of the same directory, hold dir.
-func nearest(ws *workspace.Workspace, names []string, dir string) (found string, isOnly bool) {
+// Nearest returns the local project whose app holds dir, the innermost where apps are nested; without
+// one, the first. isOnly is false if no app, or several of the same directory, hold dir.
+func Nearest(ws *workspace.Workspace, names []string, dir string) (found string, isOnly bool) {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
 	}

@@ -105,7 +105,8 @@ func suggestLocal(ws *workspace.Workspace, locals []string, dir string) string {
 		}
 	}
 	if len(withoutDestination) > 0 {
-		return app.Nearest(ws, withoutDestination, dir)
+		nearest, _ := app.Nearest(ws, withoutDestination, dir)
+		return nearest
 	}
 	if len(locals) == 1 {
 		return locals[0]
