@@ -104,22 +104,17 @@ func Agreed(yes bool, err error) error {
 	return err
 }
 
-// Aborted is the result of a command whose question was answered by no.
-type Aborted struct {
+// aborted is the result of a command whose question was answered by no.
+type aborted struct {
 	ProjectName string  `json:"projectName"`
 	Project     ref.Ref `json:"project,omitzero"`
 	Origin      string  `json:"origin,omitzero"`
 	Done        string  `json:"-"` // what was changed before, "": nothing
 }
 
-// Kind returns the type of the JSON document.
-func (r *Aborted) Kind() string { return "aborted" }
-
-// Effect returns what was changed before.
-func (r *Aborted) Effect() string { return cmp.Or(r.Done, "nothing was changed") }
-
-// Text says that the person said no.
-func (r *Aborted) Text(w *Printer) { w.Line("Aborted: %s", r.Effect()) }
+func (*aborted) Kind() string      { return "aborted" }
+func (r *aborted) Effect() string  { return cmp.Or(r.Done, "nothing was changed") }
+func (r *aborted) Text(w *Printer) { w.Line("Aborted: %s", r.Effect()) }
 
 // Explain returns err as a failure, with the hub's origin and what the identity knows of
 // its cause. hub is nil if no hub was known yet.

@@ -195,7 +195,7 @@ func (a *App) Settle(err error) error {
 		return err
 	}
 	f := failure.Of(err)
-	return a.Show(&Aborted{ProjectName: f.Local, Project: f.Project, Origin: f.Origin, Done: f.Hint})
+	return a.Show(&aborted{ProjectName: f.Local, Project: f.Project, Origin: f.Origin, Done: f.Hint})
 }
 
 // exit reports what is left to report and returns the exit code.

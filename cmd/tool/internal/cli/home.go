@@ -94,7 +94,7 @@ func act(ctx context.Context, a *app.App, key, local, onHub string) (err error) 
 		return publish.Run(ctx, a, local, publish.Options{})
 	case "c":
 		a.Command = "project create"
-		return create.Guided(ctx, a, publishLocal, local)
+		return create.Guided(ctx, a, publish.Local, local)
 	case "o":
 		a.Command = "project view"
 		if onHub != "" {

@@ -35,7 +35,6 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/term"
-	"example.com/projecthub/cmd/tool/internal/workspace"
 )
 
 // Main runs one command line and returns its exit code.
@@ -106,7 +105,7 @@ the available actions.`,
 	}
 	add("start", login.Command(a), login.LogoutCommand(a), initialize.Command(a))
 	add("work", status.Command(a), check.Command(a), publish.Command(a),
-		project.Command(a, create.Command(a, publishLocal)), api.Command(a),
+		project.Command(a, create.Command(a, publish.Local)), api.Command(a),
 		push.Command(a), pull.Command(a), diff.Command(a),
 		history.LogCommand(a), history.ShowCommand(a), history.RestoreCommand(a), preview.Command(a))
 	add("other", admin.Token(a), admin.Bot(a), admin.RateLimit(a), admin.Member(a),
@@ -114,15 +113,6 @@ the available actions.`,
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(cmdline.Help(root))
 	return root
-}
-
-// publishLocal publishes a stack for the wizard that creates a project.
-func publishLocal(ctx context.Context, a *app.App, local *workspace.Project) (string, error) {
-	r, err := publish.Local(ctx, a, local)
-	if err != nil {
-		return "", err
-	}
-	return "@" + r.Stack + " " + r.Version, nil
 }
 
 // version is the version of the program, and what it was built with and for.

@@ -15,8 +15,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Result is a project that was created.
-type Result struct {
+// result is a project that was created.
+type result struct {
 	app.About       `json:",inline"`
 	Stack           string          `json:"stack"` // account/slug
 	StackVersion    string          `json:"stackVersion"`
@@ -32,14 +32,10 @@ type Result struct {
 	app.Noted       `json:",inline"`
 }
 
-// Kind returns the type of the JSON document.
-func (*Result) Kind() string { return "created" }
+func (*result) Kind() string   { return "created" }
+func (*result) Effect() string { return "the project was created" }
 
-// Effect says what was done.
-func (*Result) Effect() string { return "the project was created" }
-
-// Text prints the new project.
-func (r *Result) Text(w *app.Printer) {
+func (r *result) Text(w *app.Printer) {
 	w.Line("Created %s from %s", r.Project, r.ProjectName)
 	w.Environment(r.Env)
 	w.Address("page", r.Origin, r.URL)
@@ -63,7 +59,7 @@ func (r *Result) Text(w *app.Printer) {
 
 // apply carries out the plan, in steps of which some may not be needed.
 func (c *create) apply(ctx context.Context) (err error) {
-	c.result = &Result{
+	c.result = &result{
 		About: app.About{ProjectName: c.local.Name, Env: c.local.Env, Origin: c.hub.Origin()},
 		Noted: app.Noted{Notes: slices.Clone(c.notes)},
 	}

@@ -124,7 +124,7 @@ type create struct {
 	created   hubclient.Created
 	seeded    workspace.Pulled // revision and files that the project began with
 	effects   failure.Effects
-	result    *Result
+	result    *result
 }
 
 // run creates the project called name, without the wizard.

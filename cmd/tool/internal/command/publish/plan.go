@@ -12,8 +12,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Plan is what a publish will do. A dry run prints it.
-type Plan struct {
+// planned is what a publish will do. A dry run prints it.
+type planned struct {
 	app.About        `json:",inline"`
 	Stack            string   `json:"stack"` // account/slug
 	Version          string   `json:"version"`
@@ -29,11 +29,9 @@ type Plan struct {
 	app.Noted        `json:",inline"`
 }
 
-// Kind returns the type of the JSON document.
-func (*Plan) Kind() string { return "planned" }
+func (*planned) Kind() string { return "planned" }
 
-// Text prints what would be published.
-func (r *Plan) Text(w *app.Printer) {
+func (r *planned) Text(w *app.Printer) {
 	switch {
 	case r.AlreadyPublished:
 		w.Head("@%s %s is published already, with the same content", r.Stack, r.Version)
@@ -54,7 +52,7 @@ func (r *Plan) Text(w *app.Printer) {
 }
 
 // followers says how many projects follow the stack. The hub counts no more than MostFollowers.
-func (r *Plan) followers() string {
+func (r *planned) followers() string {
 	if r.Followers >= wire.MostFollowers {
 		return fmt.Sprintf("%d or more projects", r.Followers)
 	}
@@ -63,7 +61,7 @@ func (r *Plan) followers() string {
 
 // plan reads the stack, asks the hub what is published, and refuses what the hub would
 // refuse, before anything is sent. writes: the plan is to be applied.
-func (p *publish) plan(ctx context.Context, writes bool) (plan *Plan, err error) {
+func (p *publish) plan(ctx context.Context, writes bool) (plan *planned, err error) {
 	if err := p.read(ctx); err != nil {
 		return nil, err
 	}
@@ -93,7 +91,7 @@ func (p *publish) plan(ctx context.Context, writes bool) (plan *Plan, err error)
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	plan = &Plan{
+	plan = &planned{
 		About:            p.about(),
 		Stack:            p.stack.Path(),
 		Version:          p.version,

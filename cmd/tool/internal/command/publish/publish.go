@@ -74,8 +74,8 @@ stays, and publishing again without --bump is safe.`,
 	return a.HubFlags(a.EnvFlag(c))
 }
 
-// Result is a version that is published.
-type Result struct {
+// result is a version that is published.
+type result struct {
 	app.About        `json:",inline"`
 	Stack            string `json:"stack"` // account/slug
 	Version          string `json:"version"`
@@ -87,14 +87,10 @@ type Result struct {
 	app.Noted        `json:",inline"`
 }
 
-// Kind returns the type of the JSON document.
-func (*Result) Kind() string { return "published" }
+func (*result) Kind() string   { return "published" }
+func (*result) Effect() string { return "the version is published" }
 
-// Effect says what was done.
-func (*Result) Effect() string { return "the version is published" }
-
-// Text prints what was published.
-func (r *Result) Text(w *app.Printer) {
+func (r *result) Text(w *app.Printer) {
 	switch {
 	case r.AlreadyPublished:
 		w.Head("@%s %s is published already, with the same content", r.Stack, r.Version)
@@ -158,13 +154,18 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	return a.Show(r)
 }
 
-// Local publishes a local project without asking, for a command that has asked.
-func Local(ctx context.Context, a *app.App, local *workspace.Project) (*Result, error) {
+// Local publishes the stack of a local project without asking, for a command that has asked. It says
+// what it published, such as @acme/web 1.0.0.
+func Local(ctx context.Context, a *app.App, local *workspace.Project) (string, error) {
 	p := &publish{app: a, local: local, transfer: app.NoTransfer{}}
 	if _, err := p.plan(ctx, true); err != nil {
-		return nil, p.fail(err)
+		return "", p.fail(err)
 	}
-	return p.apply(ctx)
+	r, err := p.apply(ctx)
+	if err != nil {
+		return "", err
+	}
+	return "@" + r.Stack + " " + r.Version, nil
 }
 
 func (p *publish) about() app.About {
@@ -172,7 +173,7 @@ func (p *publish) about() app.About {
 }
 
 // confirm asks whether a version is to be published, which cannot be undone.
-func (p *publish) confirm(ctx context.Context, plan *Plan) error {
+func (p *publish) confirm(ctx context.Context, plan *planned) error {
 	facts := append(p.app.EnvironmentFact(p.local, plan.Origin),
 		fmt.Sprintf("Files   %s, %s", app.Count(plan.FileCount, "file", "files"), app.Bytes(plan.Bytes)))
 	if plan.FirstVersion {
@@ -189,8 +190,8 @@ func (p *publish) confirm(ctx context.Context, plan *Plan) error {
 }
 
 // apply writes into stack.json what the plan adds to it, and uploads the files.
-func (p *publish) apply(ctx context.Context) (*Result, error) {
-	r := &Result{About: p.about(), Stack: p.stack.Path(), Version: p.version}
+func (p *publish) apply(ctx context.Context) (*result, error) {
+	r := &result{About: p.about(), Stack: p.stack.Path(), Version: p.version}
 	maybePublished := false
 	err := p.edit(ctx, r)
 	if err == nil {
@@ -205,7 +206,7 @@ func (p *publish) apply(ctx context.Context) (*Result, error) {
 
 // upload publishes the files, unless they are published already. After a failure they may be
 // published.
-func (p *publish) upload(ctx context.Context, r *Result) (maybePublished bool, err error) {
+func (p *publish) upload(ctx context.Context, r *result) (maybePublished bool, err error) {
 	if p.hubVersion != nil && !p.opts.Force {
 		r.AlreadyPublished = true
 		r.Digest, r.SizeBytes, r.FileCount = p.hubVersion.Digest, p.hubVersion.SizeBytes, p.hubVersion.FileCount
@@ -234,7 +235,7 @@ func (p *publish) upload(ctx context.Context, r *Result) (maybePublished bool, e
 
 // edit writes the name into stack.json, if there is none yet, and a raised version. Then it
 // reads the stack again.
-func (p *publish) edit(ctx context.Context, r *Result) error {
+func (p *publish) edit(ctx context.Context, r *result) error {
 	if p.unnamed == nil && p.formerVersion == "" {
 		return nil
 	}

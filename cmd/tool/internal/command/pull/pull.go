@@ -130,7 +130,7 @@ type pull struct {
 
 // plan is what a pull will do: the questions show it, and apply does it.
 type plan struct {
-	*Result              // as it will be
+	*result              // as it will be
 	current *wire.Config // nil: no config is pulled
 	config  flat.Config  // the hub's
 	base    *flat.Config // the config that both sides come from; nil: not known
@@ -187,7 +187,7 @@ func Merge(ctx context.Context, a *app.App, local *workspace.Project, project ap
 }
 
 // pull plans, asks, and does what was planned.
-func (p *pull) pull(ctx context.Context) (*Result, error) {
+func (p *pull) pull(ctx context.Context) (*result, error) {
 	err := p.findOutput()
 	if err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func (p *pull) readSettings() (err error) {
 
 // plan finds out what the pull will do: first to the settings, because they name the app root.
 func (p *pull) plan(ctx context.Context) (*plan, error) {
-	plan := &plan{Result: &Result{About: p.About(), EnrichmentCount: p.Settings.EnrichmentCount()}}
+	plan := &plan{result: &result{About: p.About(), EnrichmentCount: p.Settings.EnrichmentCount()}}
 	if !p.opts.FilesOnly {
 		if err := p.planSettings(ctx, plan); err != nil {
 			return nil, err
@@ -280,7 +280,7 @@ func (p *pull) confirm(ctx context.Context, plan *plan) error {
 }
 
 // apply saves what is replaced, writes client.json and the base files, and records what was pulled.
-func (p *pull) apply(ctx context.Context, plan *plan) (*Result, error) {
+func (p *pull) apply(ctx context.Context, plan *plan) (*result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, failure.At(app.StageWrite, err)
 	}
@@ -293,7 +293,7 @@ func (p *pull) apply(ctx context.Context, plan *plan) (*Result, error) {
 		undo.End(false)
 		return nil, failure.At(app.StageWrite, err)
 	}
-	r := plan.Result
+	r := plan.result
 	r.SettingsChanged = len(changed) > 0
 	p.Done.SettingsChanged = r.SettingsChanged
 	replacedFiles := 0
@@ -346,7 +346,7 @@ func (p *pull) apply(ctx context.Context, plan *plan) (*Result, error) {
 // noteSettings notes how to restore the settings, and what the merge did not know. changed are the
 // files that were edited.
 func (p *pull) noteSettings(plan *plan, changed []string) {
-	r := plan.Result
+	r := plan.result
 	if r.SettingsChanged && !p.opts.NoUndo {
 		r.Note("the previous settings are saved; to restore them: %s", p.App.CommandText(p.undoLine()))
 	}

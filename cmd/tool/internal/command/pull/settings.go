@@ -42,7 +42,7 @@ func (p *pull) planSettings(ctx context.Context, plan *plan) error {
 	} else if err := p.merge(ctx, plan); err != nil {
 		return err
 	}
-	r := plan.Result
+	r := plan.result
 	r.Revision = current.Revision
 	r.UpdatedBy = current.UpdatedBy
 	r.UpdatedAt = current.UpdatedAt

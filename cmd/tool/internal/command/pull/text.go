@@ -9,8 +9,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Result is a pull that went through, or its undo.
-type Result struct {
+// result is a pull that went through, or its undo.
+type result struct {
 	app.About       `json:",inline"`
 	EnrichmentCount int             `json:"enrichmentCount"`
 	SettingsChanged bool            `json:"settingsChanged"`
@@ -37,19 +37,16 @@ type FilesResult struct {
 	AddedPaths []string `json:"addedBaseFiles,omitzero"` // nil for an undo
 }
 
-// Kind returns the type of the JSON document.
-func (*Result) Kind() string { return "pulled" }
+func (*result) Kind() string { return "pulled" }
 
-// Effect returns what was done.
-func (r *Result) Effect() string {
+func (r *result) Effect() string {
 	if r.undone {
 		return "the pull was undone"
 	}
 	return "the pull went through"
 }
 
-// Text prints what was pulled, or restored.
-func (r *Result) Text(w *app.Printer) {
+func (r *result) Text(w *app.Printer) {
 	changesFiles := r.FilesResult != nil && r.Added+r.FilesResult.Changed > 0
 	changesNothing := !r.SettingsChanged && !changesFiles && len(r.Conflicts) == 0 && r.KeysKept == 0
 	switch {
@@ -86,7 +83,7 @@ func (r *Result) Text(w *app.Printer) {
 	}
 }
 
-func (r *Result) settingsText(w *app.Printer) {
+func (r *result) settingsText(w *app.Printer) {
 	if !r.Changes.Empty() {
 		w.Field("settings", "%s", app.DifferenceSummary(r.Changes))
 	}

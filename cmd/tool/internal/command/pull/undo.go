@@ -82,11 +82,11 @@ func (p *pull) undoLine() cmdline.Line { return p.line(Options{Undo: true}) }
 
 // undo restores the files that the last pull replaced, without calling the hub. An interrupted pull
 // counts as the last one if it replaced anything.
-func (p *pull) undo() (*Result, error) {
+func (p *pull) undo() (*result, error) {
 	if err := p.read(); err != nil {
 		return nil, err
 	}
-	r := &Result{undone: true}
+	r := &result{undone: true}
 	r.ProjectName, r.Env, r.Project = p.Local.Name, p.Local.Env, p.Project
 	for { // until something is restored: copies of which nothing is left to restore are removed
 		u, err := p.App.State().LatestUndo(p.undoKey())
@@ -132,7 +132,7 @@ func differ(u *state.Undo, format string, args ...any) error {
 
 // restore restores settings, all or none, and the base files that are still as the pull wrote
 // them, or gone. It returns how many base files were edited since, which stay as they are.
-func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
+func (p *pull) restore(u *state.Undo, r *result) (edited int, err error) {
 	if u.Root != "" { // a symbolic link may lead elsewhere by now
 		root, _, err := p.Local.Workspace.Locate(u.Root)
 		if err == nil && root != u.Root {
@@ -186,7 +186,7 @@ func (p *pull) restore(u *state.Undo, r *Result) (edited int, err error) {
 
 // restoreSettings restores client.json and the file of the environment, and in pulled.json the
 // base from before the pull.
-func (p *pull) restoreSettings(u *state.Undo, r *Result, saved map[string]state.File) error {
+func (p *pull) restoreSettings(u *state.Undo, r *result, saved map[string]state.File) error {
 	edits, err := p.Client.PlanTexts(func(name string, now []byte) ([]byte, error) {
 		f, replaced := saved[name]
 		digest := digestOf(now)

@@ -13,7 +13,7 @@ import (
 
 // confirm asks about a plan, where it has to: about sensitive files, about base files that are
 // removed or are of others, and about a config that is overwritten. A no is app.ErrDeclined.
-func (p *push) confirm(ctx context.Context, plan *Plan) error {
+func (p *push) confirm(ctx context.Context, plan *planned) error {
 	if !p.asks {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (p *push) confirm(ctx context.Context, plan *Plan) error {
 // confirmSensitive asks whether files that hold secrets are pushed, and once for each
 // destination about those that git ignores. Files that this machine has already pushed there
 // are not asked about.
-func (p *push) confirmSensitive(ctx context.Context, plan *Plan) error {
+func (p *push) confirmSensitive(ctx context.Context, plan *planned) error {
 	question := app.IgnoredConsent(plan.Origin, plan.Project)
 	var files app.Sensitive
 	if !p.App.State().Consented(question) { // else nobody waits for git
@@ -55,7 +55,7 @@ func (p *push) confirmSensitive(ctx context.Context, plan *Plan) error {
 
 // confirmConfig asks whether the local config replaces the hub's. notice says what has changed
 // since it was asked before. The answer m merges the hub's config into client.json, and asks again.
-func (p *push) confirmConfig(ctx context.Context, plan *Plan, notice string) error {
+func (p *push) confirmConfig(ctx context.Context, plan *planned, notice string) error {
 	current := plan.current
 	if !p.asks || current == nil || !current.HasConfig && !p.opts.Ask {
 		return nil
@@ -115,7 +115,7 @@ func (p *push) confirmConfig(ctx context.Context, plan *Plan, notice string) err
 
 // confirmFiles shows how the base files change, and asks where files are removed, or where
 // the hub's are not those that this machine last pushed or pulled.
-func (p *push) confirmFiles(ctx context.Context, plan *Plan, again bool) error {
+func (p *push) confirmFiles(ctx context.Context, plan *planned, again bool) error {
 	f := plan.BaseFiles
 	known := f.Tree == "" || f.Tree == p.last.Digest
 	loses := !known || len(f.Removed) > 0

@@ -17,9 +17,9 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Plan is what a push will do: a dry run prints it, the questions show it, and apply does it. A
+// planned is what a push will do: a dry run prints it, the questions show it, and apply does it. A
 // push that neither asks nor has a condition does not find out what changes.
-type Plan struct {
+type planned struct {
 	app.About       `json:",inline"`
 	Revision        string           `json:"revision"` // of the hub's config, for --if-revision
 	HasConfig       bool             `json:"hasConfig"`
@@ -58,8 +58,8 @@ const noRevision = "none"
 
 // plan finds out what the push will do to the config and, at the same time, to the base files. The
 // failure of a condition is revision_changed or would_undo_edits.
-func (p *push) plan(ctx context.Context) (*Plan, error) {
-	plan := &Plan{About: p.About()}
+func (p *push) plan(ctx context.Context) (*planned, error) {
+	plan := &planned{About: p.About()}
 	group, ctx := errgroup.WithContext(ctx)
 	if p.opts.config() {
 		group.Go(func() error { return p.planConfig(ctx, plan, p.config.Revision()) })
@@ -73,7 +73,7 @@ func (p *push) plan(ctx context.Context) (*Plan, error) {
 
 // planConfig plans for the hub's config as it is now. If its revision is have, the hub need not
 // send it.
-func (p *push) planConfig(ctx context.Context, plan *Plan, have string) (err error) {
+func (p *push) planConfig(ctx context.Context, plan *planned, have string) (err error) {
 	own := p.config.Revision()
 	pushedLast := p.App.SyncState().Last(plan.Origin, p.Project) == own
 	likelySame := !p.opts.DryRun && have == own && pushedLast
@@ -174,7 +174,7 @@ func (p *push) refuse(code wire.Code, current *wire.Config, format string, args 
 
 // planFiles plans for the hub's base files as they are now. It does not ask the hub if little
 // changed since the last push, and nothing else depends on what the hub has.
-func (p *push) planFiles(ctx context.Context, plan *Plan) (err error) {
+func (p *push) planFiles(ctx context.Context, plan *planned) (err error) {
 	if err := app.KeepModes(ctx, p.Hub, p.Project, p.files); err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (p *push) compareFiles(ctx context.Context, f *FilesPlan) error {
 }
 
 // dryRun returns what a push would do, with what the hub says of it, and changes nothing.
-func (p *push) dryRun(ctx context.Context) (*Plan, error) {
+func (p *push) dryRun(ctx context.Context) (*planned, error) {
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func (p *push) dryRun(ctx context.Context) (*Plan, error) {
 
 // checkConfig asks the hub whether it would accept the config. If the token may not write
 // it, only the hub's limits are checked.
-func (p *push) checkConfig(ctx context.Context, plan *Plan, limits wire.Limits) error {
+func (p *push) checkConfig(ctx context.Context, plan *planned, limits wire.Limits) error {
 	if plan.Authorized {
 		checked, err := p.Hub.CheckConfig(ctx, p.Project, p.body, "")
 		if err == nil {

@@ -81,7 +81,7 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 }
 
 // push plans, asks, and does what was planned.
-func (p *push) push(ctx context.Context) (*Result, error) {
+func (p *push) push(ctx context.Context) (*result, error) {
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -177,8 +177,8 @@ func (p *push) close() {
 }
 
 // apply does what was planned, and records what is the same here and on the hub then.
-func (p *push) apply(ctx context.Context, plan *Plan) (*Result, error) {
-	r := &Result{About: plan.About, Noted: plan.Noted}
+func (p *push) apply(ctx context.Context, plan *planned) (*result, error) {
+	r := &result{About: plan.About, Noted: plan.Noted}
 	base := workspace.Pulled{Project: p.Project}
 	if p.opts.config() {
 		written, err := p.writeConfig(ctx, plan)
@@ -206,7 +206,7 @@ const maxReplans = 10
 
 // writeConfig replaces the config, unless the plan has found that it is the hub's. If it changed
 // since it was planned, that part is planned and asked about again.
-func (p *push) writeConfig(ctx context.Context, plan *Plan) (*wire.ConfigWritten, error) {
+func (p *push) writeConfig(ctx context.Context, plan *planned) (*wire.ConfigWritten, error) {
 	refused := noRevision // the revision that the hub refused last; no plan has this one
 	for replans := 0; plan.same == nil; replans++ {
 		written, err := p.Hub.PutConfig(ctx, p.Project, p.body, plan.match)
@@ -237,7 +237,7 @@ func (p *push) writeConfig(ctx context.Context, plan *Plan) (*wire.ConfigWritten
 }
 
 // wroteConfig notes the hub's answer in the result.
-func (p *push) wroteConfig(r *Result, w *wire.ConfigWritten, plan *Plan) {
+func (p *push) wroteConfig(r *result, w *wire.ConfigWritten, plan *planned) {
 	p.Done.ConfigWritten = true
 	if plan.damaged {
 		r.Note("the hub's config was damaged, and was replaced")
@@ -269,7 +269,7 @@ func (p *push) wroteConfig(r *Result, w *wire.ConfigWritten, plan *Plan) {
 
 // writeFiles replaces the base files. If they are not those any more that were planned for, they
 // are planned and asked about again.
-func (p *push) writeFiles(ctx context.Context, plan *Plan) (*wire.BaseFilesWritten, error) {
+func (p *push) writeFiles(ctx context.Context, plan *planned) (*wire.BaseFilesWritten, error) {
 	for replans := 1; ; replans++ {
 		f := plan.BaseFiles
 		if f.onlyTree {
@@ -290,7 +290,7 @@ func (p *push) writeFiles(ctx context.Context, plan *Plan) (*wire.BaseFilesWritt
 }
 
 // wroteFiles notes the hub's answer in the result.
-func (p *push) wroteFiles(r *Result, w *wire.BaseFilesWritten) {
+func (p *push) wroteFiles(r *result, w *wire.BaseFilesWritten) {
 	p.Done.BaseFilesWritten = true
 	r.BaseFilesPushed = w.BaseFilesPushed
 	r.FilesResult = &FilesResult{
@@ -316,7 +316,7 @@ func (p *push) wroteFiles(r *Result, w *wire.BaseFilesWritten) {
 
 // record records what is the same here and on the hub now, and in client.json the destination, if it
 // was given, or if the project was renamed.
-func (p *push) record(r *Result, base workspace.Pulled) error {
+func (p *push) record(r *result, base workspace.Pulled) error {
 	var files tree.Tree
 	if p.files != nil {
 		files = p.files.Tree

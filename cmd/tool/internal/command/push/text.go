@@ -7,8 +7,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Result is a push that went through.
-type Result struct {
+// result is a push that went through.
+type result struct {
 	app.About               `json:",inline"`
 	EnrichmentCount         int        `json:"enrichmentCount"`
 	OverwroteExistingConfig bool       `json:"overwroteExistingConfig"`
@@ -33,14 +33,11 @@ type FilesResult struct {
 	Bytes    int64 `json:"baseFilesBytesSent"`
 }
 
-// Kind returns the type of the JSON document.
-func (*Result) Kind() string { return "pushed" }
-
-// Effect says what was done.
-func (*Result) Effect() string { return "the push went through" }
+func (*result) Kind() string   { return "pushed" }
+func (*result) Effect() string { return "the push went through" }
 
 // Text prints the result of a push, or of its undo.
-func (r *Result) Text(w *app.Printer) {
+func (r *result) Text(w *app.Printer) {
 	f := r.FilesResult
 	changesFiles := f != nil && f.Added+f.Changed+f.Removed > 0
 	switch {
@@ -67,11 +64,10 @@ func (r *Result) Text(w *app.Printer) {
 	}
 }
 
-// Kind returns the type of the JSON document.
-func (*Plan) Kind() string { return "planned" }
+func (*planned) Kind() string { return "planned" }
 
 // Text prints what a push would do.
-func (r *Plan) Text(w *app.Printer) {
+func (r *planned) Text(w *app.Printer) {
 	f := cmp.Or(r.BaseFiles, &FilesPlan{})
 	if !f.Difference.Empty() || r.Config != nil && !r.Config.Empty() {
 		w.Head("Pushing %s to %s would change:", r.ProjectName, r.Project)

@@ -14,7 +14,7 @@ import (
 // undo restores on the hub what the caller's newest push replaced, its config and its base files
 // together, as long as nobody has written since. Local files stay as they are. The failure is
 // nothing_kept or revision_changed.
-func (p *push) undo(ctx context.Context) (*Result, error) {
+func (p *push) undo(ctx context.Context) (*result, error) {
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (p *push) undo(ctx context.Context) (*Result, error) {
 		f.Current = &edit
 		return nil, f
 	}
-	r := &Result{About: p.About(), undone: true}
+	r := &result{About: p.About(), undone: true}
 	if last.Config != nil {
 		err = p.restoreConfig(ctx, r, last.Config)
 	}
@@ -59,7 +59,7 @@ func (p *push) undo(ctx context.Context) (*Result, error) {
 }
 
 // restoreConfig makes the config that an edit replaced the present one.
-func (p *push) restoreConfig(ctx context.Context, r *Result, edit *wire.ConfigEntry) error {
+func (p *push) restoreConfig(ctx context.Context, r *result, edit *wire.ConfigEntry) error {
 	former, err := p.Hub.ConfigRevision(ctx, p.Project, edit.Parent)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (p *push) restoreConfig(ctx context.Context, r *Result, edit *wire.ConfigEn
 }
 
 // restoreFiles makes the base files that an edit replaced the present ones.
-func (p *push) restoreFiles(ctx context.Context, r *Result, edit *wire.BaseFilesEntry) error {
+func (p *push) restoreFiles(ctx context.Context, r *result, edit *wire.BaseFilesEntry) error {
 	w, err := p.Hub.RestoreBaseFiles(ctx, p.Project, edit.Parent, edit.Tree)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (p *push) restoreFiles(ctx context.Context, r *Result, edit *wire.BaseFiles
 
 // recordRestored records what was restored in pulled.json, if what the push wrote is recorded there:
 // without that, the restore would count as an edit by others.
-func (p *push) recordRestored(r *Result, last hubclient.LastEdit) {
+func (p *push) recordRestored(r *result, last hubclient.LastEdit) {
 	if last.Config != nil {
 		p.App.SyncState().Save(r.Origin, p.Project, r.Revision)
 	}

@@ -219,7 +219,7 @@ var passing = []wire.Code{
 }
 
 // count counts what a push did, and reports whether it changed anything.
-func (w *watch) count(r *Result) bool {
+func (w *watch) count(r *result) bool {
 	changed := 0
 	if f := r.FilesResult; f != nil {
 		changed = f.Added + f.Changed + f.Removed
@@ -258,11 +258,6 @@ func (w *watch) end(err error) error {
 // said is a line about a push.
 type said string
 
-// Kind returns the type of the JSON document, which a watch does not print.
-func (said) Kind() string { return "pushed" }
-
-// Effect says what was done.
-func (said) Effect() string { return "the push went through" }
-
-// Text prints the line.
+func (said) Kind() string          { return "pushed" } // of a JSON document, which a watch does not print
+func (said) Effect() string        { return "the push went through" }
 func (s said) Text(w *app.Printer) { w.Line("%s", string(s)) }

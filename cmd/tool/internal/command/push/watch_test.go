@@ -11,10 +11,10 @@ import (
 )
 
 func TestWatch_CountsThePushesThatChangedSomething(t *testing.T) {
-	files := func(n int) *Result { return &Result{FilesResult: &FilesResult{Changed: n}} }
+	files := func(n int) *result { return &result{FilesResult: &FilesResult{Changed: n}} }
 	config := files(0)
 	config.ConfigChanged = true
-	for want, results := range map[string][]*Result{
+	for want, results := range map[string][]*result{
 		"0 pushes, 0 files changed,": {files(0)},
 		"1 push, 0 files changed,":   {config},
 		"1 push, 2 files changed,":   {files(0), files(2)},
