@@ -196,7 +196,7 @@ func (a *App) CacheDir(name string) string {
 }
 
 // SyncState returns what the hub is known to have.
-func (a *App) SyncState() *state.Sync { return state.NewSync(a.CacheDir("revisions")) }
+func (a *App) SyncState() state.Sync { return state.Sync(a.CacheDir("revisions")) }
 
 // State returns the directory for what is to last, such as what pulls replaced. Where there is
 // none, saving fails and says so.

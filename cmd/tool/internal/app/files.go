@@ -168,15 +168,6 @@ func (f *Files) Set(blobs *basefiles.Blobs, r Report, base tree.Base) hubclient.
 	}
 }
 
-// Send calls upload with f, and reports its progress to r.
-func (f *Files) Send(
-	r Report, base tree.Base, upload func(hubclient.FileSet) (*wire.BaseFilesWritten, error),
-) (*wire.BaseFilesWritten, error) {
-	blobs := f.Blobs()
-	defer blobs.Close()
-	return upload(f.Set(blobs, r, base))
-}
-
 // Report receives progress; it may be nil.
 type Report func(tui.Progress)
 

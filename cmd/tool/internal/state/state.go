@@ -67,22 +67,19 @@ func Due(dir, name string, every time.Duration) bool {
 // of each hub, to find out later which side changed, and which base files, so that a
 // push need only send what differs. It is a cache: it can be lost, and its failures
 // are not reported.
-type Sync struct{ dir string }
+type Sync string // its directory, which need not exist; "" saves nothing
 
-// NewSync returns the sync state in a directory, which need not exist; "" saves nothing.
-func NewSync(dir string) *Sync { return &Sync{dir} }
-
-func (s *Sync) path(origin string, r ref.Ref) string {
-	return filepath.Join(s.dir, NameOf(origin+" "+r.String()))
+func (s Sync) path(origin string, r ref.Ref) string {
+	return filepath.Join(string(s), NameOf(origin+" "+r.String()))
 }
 
 // Save remembers revision as the last one pushed to or pulled from a project; "": none.
-func (s *Sync) Save(origin string, r ref.Ref, revision string) {
+func (s Sync) Save(origin string, r ref.Ref, revision string) {
 	s.save(s.path(origin, r), []byte(revision))
 }
 
 // Last returns the revision that was saved for a project, "" when none is known.
-func (s *Sync) Last(origin string, r ref.Ref) string {
+func (s Sync) Last(origin string, r ref.Ref) string {
 	data, err := os.ReadFile(s.path(origin, r))
 	if err != nil || !tree.ValidDigest(string(data)) {
 		return ""
@@ -92,7 +89,7 @@ func (s *Sync) Last(origin string, r ref.Ref) string {
 
 // SaveFiles remembers files as the last set pushed to or pulled from a project: its
 // digest in a line, then its canonical form.
-func (s *Sync) SaveFiles(origin string, r ref.Ref, files tree.Snapshot) {
+func (s Sync) SaveFiles(origin string, r ref.Ref, files tree.Snapshot) {
 	s.save(s.filesPath(origin, r), slices.Concat([]byte(files.Digest+"\n"), files.Tree.Canonical()))
 }
 
@@ -104,7 +101,7 @@ func (s *Sync) Rename(origin string, from, to ref.Ref) {
 
 // LastFiles returns the set that was saved for a project. Its files are read once, when
 // they are asked for.
-func (s *Sync) LastFiles(origin string, r ref.Ref) tree.Base {
+func (s Sync) LastFiles(origin string, r ref.Ref) tree.Base {
 	path := s.filesPath(origin, r)
 	f, err := os.Open(path)
 	if err != nil {
@@ -134,10 +131,10 @@ func readFiles(path, digest string) tree.Tree {
 	return files
 }
 
-func (s *Sync) filesPath(origin string, r ref.Ref) string { return s.path(origin, r) + ".files" }
+func (s Sync) filesPath(origin string, r ref.Ref) string { return s.path(origin, r) + ".files" }
 
-func (s *Sync) save(path string, data []byte) {
-	if s.dir != "" {
+func (s Sync) save(path string, data []byte) {
+	if s != "" {
 		_ = atomicfile.WriteCache(path, data)
 	}
 }

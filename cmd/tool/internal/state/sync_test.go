@@ -32,7 +32,7 @@ func project(t *testing.T, s string) ref.Ref {
 func TestSync_RememberLastPerProjectAndHub(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "revisions")
 	web, api := project(t, "@acme/web"), project(t, "@acme/api")
-	s := state.NewSync(dir)
+	s := state.Sync(dir)
 	if got := s.Last(hub, web); got != "" {
 		t.Errorf("%q is known before anything was saved", got)
 	}
@@ -45,7 +45,7 @@ func TestSync_RememberLastPerProjectAndHub(t *testing.T) {
 		r    ref.Ref
 		want string
 	}{{hub, web, second}, {hub, api, first}, {"https://other.example.com", web, first}, {"https://other.example.com", api, ""}} {
-		if got := state.NewSync(dir).Last(test.hub, test.r); got != test.want {
+		if got := state.Sync(dir).Last(test.hub, test.r); got != test.want {
 			t.Errorf("Last(%s, %s) = %q, want %q", test.hub, test.r, got, test.want)
 		}
 	}
@@ -54,7 +54,7 @@ func TestSync_RememberLastPerProjectAndHub(t *testing.T) {
 func TestSync_IgnoreInvalidRevision(t *testing.T) {
 	dir := t.TempDir()
 	web := project(t, "@acme/web")
-	s := state.NewSync(dir)
+	s := state.Sync(dir)
 	for _, damaged := range []string{"", "x", first[:63], first + "\n", strings.ToUpper(first)} {
 		s.Save(hub, web, damaged)
 		if got := s.Last(hub, web); got != "" {
@@ -80,7 +80,7 @@ func TestSync_UnwritableStoreIsNoFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{file, filepath.Join(file, "below")} {
-		s := state.NewSync(dir)
+		s := state.Sync(dir)
 		s.Save(hub, project(t, "@acme/web"), first)
 		if got := s.Last(hub, project(t, "@acme/web")); got != "" {
 			t.Errorf("%q comes from nowhere", got)
@@ -90,7 +90,7 @@ func TestSync_UnwritableStoreIsNoFailure(t *testing.T) {
 
 func TestSync_RememberLastFilesPerProject(t *testing.T) {
 	dir := t.TempDir()
-	s := state.NewSync(filepath.Join(dir, "not", "yet", "there"))
+	s := state.Sync(filepath.Join(dir, "not", "yet", "there"))
 	web, err := ref.New("acme", "web")
 	if err != nil {
 		t.Fatal(err)

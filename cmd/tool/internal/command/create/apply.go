@@ -164,10 +164,9 @@ func (c *create) seed(ctx context.Context) error {
 	if c.files == nil {
 		return nil
 	}
-	send := func(files hubclient.FileSet) (*wire.BaseFilesWritten, error) {
-		return c.created.SeedBaseFiles(ctx, files)
-	}
-	files, err := c.files.Send(c.checklist.Update, tree.Base{}, send)
+	blobs := c.files.Blobs()
+	defer blobs.Close()
+	files, err := c.created.SeedBaseFiles(ctx, c.files.Set(blobs, c.checklist.Update, tree.Base{}))
 	if err != nil {
 		return err
 	}
