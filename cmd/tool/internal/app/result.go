@@ -160,26 +160,18 @@ func (*NewToken) secret() {}
 // Secret writes a whole token.
 func (p *Printer) Secret(token string) { _, p.err = fmt.Fprintln(p.w, token) }
 
-// jqFlag is the flag --jq: an expression that selects what is printed of a result.
-type jqFlag struct{ app *App }
-
-// Type returns the type that help shows.
-func (jqFlag) Type() string { return "string" }
-
-// String returns the default.
-func (jqFlag) String() string { return "" }
-
-// Set compiles the expression. Its error says where the expression is wrong.
-func (f jqFlag) Set(expression string) error {
+// setJQ compiles the expression of --jq, which selects what is printed of a result. Its error says where
+// the expression is wrong.
+func (a *App) setJQ(expression string) error {
 	query, err := gojq.Parse(expression)
 	if wrong, ok := errors.AsType[*gojq.ParseError](err); ok {
 		before := strings.TrimSuffix(expression[:wrong.Offset], wrong.Token)
 		return fmt.Errorf("%w after %q", err, before)
 	}
 	if err == nil {
-		f.app.jq, err = gojq.Compile(query)
+		a.jq, err = gojq.Compile(query)
 	}
-	f.app.JSON = true
+	a.JSON = true
 	return err
 }
 

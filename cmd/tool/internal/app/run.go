@@ -43,7 +43,7 @@ func (a *App) GlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.BoolVar(&a.JSON, "json", false, "print one JSON document and ask nothing")
-	f.Var(jqFlag{a}, "jq", "print what this jq `EXPRESSION` selects of the JSON document")
+	f.Func("jq", "print what this jq `EXPRESSION` selects of the JSON document", a.setJQ)
 	f.BoolVar(&a.NoInput, "no-input", false, "ask nothing")
 	f.StringVarP(&a.Dir, "directory", "C", ".", "work in `DIR` instead of the current directory")
 	f.Lookup("directory").DefValue = "" // the text says it
