@@ -29,26 +29,26 @@ var (
 // A standby is promoted when the primary ends under load, and the old primary is set up
 // anew as the next standby.
 func TestPostgres_FailsOverWithoutLosingAcknowledgedWrites(t *testing.T) {
-	primary := storetest.StartServer(t)
-	standby := primary.Standby("standby")
-	primary.Configure("synchronous_standby_names", "*")
-	l := newLoad(t, primary.Address())
+	primary := startCluster(t)
+	standby := primary.standby("standby")
+	primary.configure("synchronous_standby_names", "*")
+	l := newLoad(t, primary.address())
 	for i := range *failovers {
 		if i > 0 {
-			standby = primary.Standby("standby")
-			primary.Configure("synchronous_standby_names", "*")
+			standby = primary.standby("standby")
+			primary.configure("synchronous_standby_names", "*")
 		}
-		address := fmt.Sprintf("postgres://postgres@127.0.0.1:%s,127.0.0.1:%s/postgres?sslmode=disable", primary.Port, standby.Port)
+		address := fmt.Sprintf("postgres://postgres@127.0.0.1:%s,127.0.0.1:%s/postgres?sslmode=disable", primary.port, standby.port)
 		hubs := []*process{serve(t, address), serve(t, address)}
 		l.lead(hubs[0].base, hubs[1].base)
 		if i == 0 {
 			l.begin(4)
 		}
 		l.await(30)
-		primary.Kill()
+		primary.kill()
 		start := time.Now()
-		standby.Promote()
-		standby.Configure("synchronous_standby_names", "")
+		standby.promote()
+		standby.configure("synchronous_standby_names", "")
 		promoted := time.Since(start)
 		l.await(5) // more than the four requests that may have been in progress
 		t.Logf("writes were back %v after the primary ended, of which the promotion took %v", time.Since(start), promoted)
@@ -56,7 +56,7 @@ func TestPostgres_FailsOverWithoutLosingAcknowledgedWrites(t *testing.T) {
 			t.Errorf("writes were back after %v", took)
 		}
 		l.await(10)
-		primary, l.address = standby, standby.Address()
+		primary, l.address = standby, standby.address()
 		l.lead(hubs[0].base)
 	}
 	l.end()
@@ -238,17 +238,17 @@ func TestPostgres_EndedConnectionsLoseAndRepeatNothing(t *testing.T) {
 
 // pooler starts pgbouncer before a server, with few connections that all clients share by
 // transaction.
-func pooler(t *testing.T, server *storetest.Server, name string) (address string) {
+func pooler(t *testing.T, server *cluster, name string) (address string) {
 	t.Helper()
 	if _, err := exec.LookPath("pgbouncer"); err != nil {
 		storetest.Missing(t, "pgbouncer: apt-get install pgbouncer")
 	}
-	port := server.StartPooler(map[string]string{"pool_mode": "transaction", "default_pool_size": "8", "max_client_conn": "200"})
+	port := server.startPooler(map[string]string{"pool_mode": "transaction", "default_pool_size": "8", "max_client_conn": "200"})
 	return "postgres://postgres@127.0.0.1:" + port + "/" + name + "?sslmode=disable&default_query_exec_mode=exec"
 }
 
 func TestPostgres_WorksBehindPgBouncer(t *testing.T) {
-	server := storetest.StartServer(t)
+	server := startCluster(t)
 	address := pooler(t, server, "postgres")
 	l := newLoad(t, address)
 	l.lead(serve(t, address).base, serve(t, address).base)

@@ -3,7 +3,6 @@ package sqldb_test
 import (
 	"context"
 	"errors"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -232,28 +231,6 @@ func TestOpen_SharesTheTimeToConnectAmongHosts(t *testing.T) {
 			t.Errorf("%s: %v, checked: %v", address, cfg.ConnectTimeout, cfg.ValidateConnect != nil)
 		}
 	}
-}
-
-func TestOpen_BehindPgBouncer(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("pgbouncer"); err != nil {
-		storetest.Missing(t, "pgbouncer: apt-get install pgbouncer")
-	}
-	port := storetest.StartServer(t).StartPooler(map[string]string{"pool_mode": "transaction", "default_pool_size": "4"})
-	db := open(t, "postgres://postgres@127.0.0.1:"+port+"/postgres?sslmode=disable&default_query_exec_mode=exec")
-	var all sync.WaitGroup
-	for i := range 40 {
-		all.Go(func() {
-			if err := addName(t.Context(), db, numbered(i)); err != nil {
-				t.Error(err)
-			}
-			err := db.View(t.Context()).One(sqldb.Row(new(string)), "SELECT name FROM names WHERE name = ?", numbered(i))
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
 }
 
 func TestReady_StandbyIsNotReady(t *testing.T) {

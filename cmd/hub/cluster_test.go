@@ -1,4 +1,4 @@
-package storetest
+package main
 
 import (
 	"database/sql"
@@ -11,36 +11,38 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"example.com/projecthub/store/storetest"
 )
 
-// Server is a PostgreSQL server of a test's own, which the test may stop, kill or
+// cluster is a PostgreSQL server of a test's own, which the test may stop, kill or
 // replace by its standby.
-type Server struct {
+type cluster struct {
 	t    testing.TB
 	dir  string
-	Port string
+	port string
 }
 
-// StartServer starts a server with settings, such as max_connections=50, which ends
+// startCluster starts a server with settings, such as max_connections=50, which ends
 // with the test. Without PostgreSQL's programs the test is skipped, or fails where
 // skipping is forbidden.
-func StartServer(t testing.TB, settings ...string) *Server {
+func startCluster(t testing.TB, settings ...string) *cluster {
 	t.Helper()
-	s := newServer(t)
+	s := newCluster(t)
 	s.run(programOf(t, "initdb"), "-D", s.data(), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8",
 		"--no-sync")
-	s.Start(settings...)
+	s.start(settings...)
 	return s
 }
 
-func newServer(t testing.TB) *Server {
+func newCluster(t testing.TB) *cluster {
 	t.Helper()
 	programOf(t, "initdb")
 	dir, err := os.MkdirTemp("", "postgres-") // not t.TempDir, which other users cannot read
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{t: t, dir: dir}
+	s := &cluster{t: t, dir: dir}
 	t.Cleanup(func() {
 		_ = s.control("-m", "immediate", "stop").Run()
 		os.RemoveAll(dir)
@@ -54,7 +56,7 @@ func newServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, s.Port, _ = net.SplitHostPort(listener.Addr().String())
+	_, s.port, _ = net.SplitHostPort(listener.Addr().String())
 	listener.Close()
 	return s
 }
@@ -67,15 +69,15 @@ func programOf(t testing.TB, name string) string {
 		found = append(found, path)
 	}
 	if len(found) == 0 || runtime.GOOS == "windows" {
-		Missing(t, "PostgreSQL's programs: apt-get install postgresql")
+		storetest.Missing(t, "PostgreSQL's programs: apt-get install postgresql")
 	}
 	return slices.Max(found)
 }
 
-func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+func (s *cluster) data() string { return filepath.Join(s.dir, "data") }
 
 // command returns a command that runs as the server's user, which root cannot be.
-func (s *Server) command(name string, args ...string) *exec.Cmd {
+func (s *cluster) command(name string, args ...string) *exec.Cmd {
 	if os.Geteuid() == 0 {
 		args = append([]string{"--reuid=postgres", "--regid=postgres", "--clear-groups", name}, args...)
 		name = "setpriv"
@@ -86,12 +88,12 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 }
 
 // run runs a program as the server's user.
-func (s *Server) run(name string, args ...string) {
+func (s *cluster) run(name string, args ...string) {
 	s.t.Helper()
 	s.must(s.command(name, args...))
 }
 
-func (s *Server) must(c *exec.Cmd) {
+func (s *cluster) must(c *exec.Cmd) {
 	s.t.Helper()
 	if out, err := c.CombinedOutput(); err != nil {
 		log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
@@ -99,48 +101,48 @@ func (s *Server) must(c *exec.Cmd) {
 	}
 }
 
-func (s *Server) control(args ...string) *exec.Cmd {
+func (s *cluster) control(args ...string) *exec.Cmd {
 	all := append([]string{"-D", s.data(), "-l", filepath.Join(s.dir, "log"), "-w"}, args...)
 	return s.command(programOf(s.t, "pg_ctl"), all...)
 }
 
-// Start starts a server that does not run. It survives the end of its processes, not that
+// start starts a server that does not run. It survives the end of its processes, not that
 // of the machine, which tests cannot end.
-func (s *Server) Start(settings ...string) {
+func (s *cluster) start(settings ...string) {
 	s.t.Helper()
-	options := "-p " + s.Port + " -k " + s.dir + " -c listen_addresses=127.0.0.1 -c fsync=off"
+	options := "-p " + s.port + " -k " + s.dir + " -c listen_addresses=127.0.0.1 -c fsync=off"
 	for _, setting := range settings {
 		options += " -c " + setting
 	}
 	s.must(s.control("-o", options, "start"))
 }
 
-// Kill ends the server as a crash does.
-func (s *Server) Kill() { s.must(s.control("-m", "immediate", "stop")) }
+// kill ends the server as a crash does.
+func (s *cluster) kill() { s.must(s.control("-m", "immediate", "stop")) }
 
-// Promote makes a standby take writes.
-func (s *Server) Promote() { s.must(s.control("promote")) }
+// promote makes a standby take writes.
+func (s *cluster) promote() { s.must(s.control("promote")) }
 
-// Standby starts a server that follows s under a name, which s can name in
+// standby starts a server that follows s under a name, which s can name in
 // synchronous_standby_names.
-func (s *Server) Standby(name string) *Server {
+func (s *cluster) standby(name string) *cluster {
 	s.t.Helper()
-	standby := newServer(s.t)
+	standby := newCluster(s.t)
 	standby.run(programOf(s.t, "pg_basebackup"), "-D", standby.data(), "-R", "-c", "fast", "--no-sync",
-		"-d", fmt.Sprintf("host=127.0.0.1 port=%s user=postgres application_name=%s", s.Port, name))
-	standby.Start()
+		"-d", fmt.Sprintf("host=127.0.0.1 port=%s user=postgres application_name=%s", s.port, name))
+	standby.start()
 	return standby
 }
 
-// Address returns the address of the server's database postgres, for its superuser.
-func (s *Server) Address() string {
-	return "postgres://postgres@127.0.0.1:" + s.Port + "/postgres?sslmode=disable"
+// address returns the address of the server's database postgres, for its superuser.
+func (s *cluster) address() string {
+	return "postgres://postgres@127.0.0.1:" + s.port + "/postgres?sslmode=disable"
 }
 
-// Configure changes a setting of a running server.
-func (s *Server) Configure(setting, value string) {
+// configure changes a setting of a running server.
+func (s *cluster) configure(setting, value string) {
 	s.t.Helper()
-	db, err := sql.Open("pgx", s.Address())
+	db, err := sql.Open("pgx", s.address())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -152,13 +154,13 @@ func (s *Server) Configure(setting, value string) {
 	}
 }
 
-// StartPooler starts pgbouncer, with settings, before a server, and returns its port.
-func (s *Server) StartPooler(settings map[string]string) (port string) {
+// startPooler starts pgbouncer, with settings, before a server, and returns its port.
+func (s *cluster) startPooler(settings map[string]string) (port string) {
 	s.t.Helper()
-	p := newServer(s.t)
+	p := newCluster(s.t)
 	config := fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%s user=postgres\n[pgbouncer]\n"+
 		"listen_addr = 127.0.0.1\nlisten_port = %s\nauth_type = any\nlogfile = %s/log\nunix_socket_dir =\n",
-		s.Port, p.Port, p.dir)
+		s.port, p.port, p.dir)
 	for name, value := range settings {
 		config += name + " = " + value + "\n"
 	}
@@ -175,10 +177,10 @@ func (s *Server) StartPooler(settings map[string]string) (port string) {
 		_ = c.Wait()
 	})
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("tcp", "127.0.0.1:"+p.Port)
+		conn, err := net.Dial("tcp", "127.0.0.1:"+p.port)
 		if err == nil {
 			conn.Close()
-			return p.Port
+			return p.port
 		}
 		if time.Now().After(end) {
 			s.t.Fatal(err)

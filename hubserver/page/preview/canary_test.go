@@ -1,4 +1,4 @@
-package previewtest
+package preview_test
 
 import (
 	"fmt"
@@ -11,19 +11,19 @@ import (
 	"testing"
 )
 
-// Canary notes what reaches it: requests, whatever else is sent on a connection, and STUN, at a
+// canary notes what reaches it: requests, whatever else is sent on a connection, and STUN, at a
 // port of its own for each app.
-type Canary struct {
+type canary struct {
 	t     testing.TB
 	mu    sync.Mutex
 	heard map[string][]string // by the name of an app
 	url   string
 }
 
-// NewCanary starts a canary for the time of a test.
-func NewCanary(t testing.TB) *Canary {
+// newCanary starts a canary for the time of a test.
+func newCanary(t testing.TB) *canary {
 	t.Helper()
-	c := &Canary{t: t, heard: map[string][]string{}}
+	c := &canary{t: t, heard: map[string][]string{}}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		app, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -42,14 +42,14 @@ func NewCanary(t testing.TB) *Canary {
 	return c
 }
 
-func (c *Canary) note(app, what string) {
+func (c *canary) note(app, what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard[app] = append(c.heard[app], what)
 }
 
-// Arm returns the app with the addresses of the canary.
-func (c *Canary) Arm(a App) App {
+// arm returns the app with the addresses of the canary.
+func (c *canary) arm(a breakout) breakout {
 	c.t.Helper()
 	stun, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -72,8 +72,8 @@ func (c *Canary) Arm(a App) App {
 	return a
 }
 
-// Heard returns what reached the canary, and proves that something would have been heard.
-func (c *Canary) Heard() []string {
+// leaks returns what reached the canary, and proves that something would have been heard.
+func (c *canary) leaks() []string {
 	c.t.Helper()
 	resp, err := http.Get(c.url + "/control/x")
 	if err != nil {

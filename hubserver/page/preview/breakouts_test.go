@@ -1,6 +1,4 @@
-// Package previewtest attacks the preview's frame: it has apps that try to get something out
-// of it, what hears them, and a second browser to try them in.
-package previewtest
+package preview_test
 
 import (
 	"fmt"
@@ -11,15 +9,15 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// App is an app that tries to get something out of its frame.
-type App struct {
+// breakout is an app that tries to get something out of its frame.
+type breakout struct {
 	Name   string
 	HTML   string // its index.html
 	Script string // its src/main.js
 }
 
-// Files returns the app as base files.
-func (a App) Files() map[string]string {
+// files returns the app as base files.
+func (a breakout) files() map[string]string {
 	return map[string]string{"index.html": a.HTML, "src/main.js": a.Script}
 }
 
@@ -163,18 +161,18 @@ var documents = []struct{ name, html string }{
 
 const module = `<script type="module" src="/src/main.js"></script>`
 
-// Apps returns all apps, for the two scripts that the frame lets run: its program, and that of
+// listedBreakouts returns all apps, for the two scripts that the frame lets run: its program, and that of
 // the app's own frame.
-func Apps(program, boot string) []App {
+func listedBreakouts(program, boot string) []breakout {
 	fill := strings.NewReplacer("PAYLOAD", literal(payload), "WORKER", literal(workerPayload), "BOOT", literal(boot), "PROGRAM", literal(program))
-	var apps []App
+	var apps []breakout
 	for _, a := range attacks {
 		script := fill.Replace(prelude) + "try { " + a.script + " } catch {}\ntop.postMessage('tried', '*')\n"
-		apps = append(apps, App{a.name, "<!doctype html><html><head></head><body>" + module, script})
+		apps = append(apps, breakout{a.name, "<!doctype html><html><head></head><body>" + module, script})
 	}
 	mark := strings.NewReplacer("SCRIPT", "<script>"+payload+"</script>", "SRCDOC", html.EscapeString("<script>"+payload+"</script>"), "HANDLER", html.EscapeString(payload))
 	for _, d := range documents {
-		apps = append(apps, App{d.name + " in the document", "<!doctype html>" + mark.Replace(d.html) + module, "top.postMessage('tried', '*')"})
+		apps = append(apps, breakout{d.name + " in the document", "<!doctype html>" + mark.Replace(d.html) + module, "top.postMessage('tried', '*')"})
 	}
 	return apps
 }
@@ -188,12 +186,12 @@ func literal(text string) string {
 	return strings.ReplaceAll(string(quoted), "</", `<\/`)
 }
 
-// Random returns n apps whose documents and scripts are put together of what parsers stumble
+// assembledBreakouts returns n apps whose documents and scripts are put together of what parsers stumble
 // over, in an order that seed decides.
-func Random(seed uint64, n int) []App {
+func assembledBreakouts(seed uint64, n int) []breakout {
 	r := rand.New(rand.NewPCG(seed, seed))
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
-	var apps []App
+	var apps []breakout
 	for i := range n {
 		var text strings.Builder
 		for range 1 + r.IntN(5) {
@@ -209,7 +207,7 @@ func Random(seed uint64, n int) []App {
 		disarm := one("", "MutationObserver.prototype.observe = () => {}", "Document.prototype.querySelectorAll = () => []", "Element.prototype.remove = () => {}", "Array.prototype.includes = () => true")
 		sink := one("document.body.innerHTML = m", "document.body.insertAdjacentHTML('beforeend', m)", "document.body.append(document.createRange().createContextualFragment(m))", "document.body.setHTMLUnsafe?.(m)",
 			"document.write(m)", "document.documentElement.innerHTML = m", "document.body.append(document.adoptNode(new DOMParser().parseFromString(m, 'text/html').documentElement))", "")
-		apps = append(apps, App{fmt.Sprintf("random %d/%d", seed, i), "<!doctype html>" + module + text.String(),
+		apps = append(apps, breakout{fmt.Sprintf("random %d/%d", seed, i), "<!doctype html>" + module + text.String(),
 			"try { " + disarm + "; const m = " + literal(text.String()) + "; " + sink + " } catch {}\ntop.postMessage('tried', '*')\n"})
 	}
 	return apps
