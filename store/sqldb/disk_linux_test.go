@@ -51,41 +51,6 @@ func TestWrite_FullDisk(t *testing.T) {
 	}
 }
 
-// After a failed sync, a later one succeeds without the pages that the failed one should have written.
-func TestWrite_AfterAFailedSyncIsKept(t *testing.T) {
-	t.Parallel()
-	d := storetest.NewDisk(t)
-	address := "sqlite:" + filepath.Join(d.Dir, "hub.db")
-	db := open(t, address)
-	if err := addName(t.Context(), db, "before"); err != nil {
-		t.Fatal(err)
-	}
-	d.Fail()
-	if err := addName(t.Context(), db, "refused"); !errors.Is(err, sqldb.ErrUnavailable) {
-		t.Errorf("while the disk fails to sync: %v", err)
-	}
-	if err := db.Ready(t.Context()); !errors.Is(err, sqldb.ErrUnavailable) {
-		t.Errorf("ready while the disk fails to sync: %v", err)
-	}
-	d.Heal()
-	if err := db.Ready(t.Context()); err != nil {
-		t.Errorf("ready once the disk is well: %v", err)
-	}
-	if err := addName(t.Context(), db, "acknowledged"); err != nil {
-		t.Fatal(err)
-	}
-	d.Protect() // so that closing writes nothing
-	db.Close()
-	d.Cut(0)
-	again := open(t, address)
-	defer again.Close() // before the disk goes
-	for _, name := range []string{"before", "acknowledged"} {
-		if err := addName(t.Context(), again, name); !errors.Is(err, sqldb.ErrExists) {
-			t.Errorf("%s after a power cut: %v", name, err)
-		}
-	}
-}
-
 // The directories of a file are synced when it is created, and not each time it is opened.
 func TestOpen_SyncsDirectoriesOfANewFileOnly(t *testing.T) {
 	parent := t.TempDir()
