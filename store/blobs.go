@@ -174,13 +174,13 @@ func ofPage(resource int64, page []string) (where string, args []any) {
 	return "WHERE resource_id = ? AND sha256 " + ofThese, append([]any{resource}, digests...)
 }
 
-// Blobs returns the blobs of a resource with these digests, by digest, not checked yet; ErrMissing if one is not
-// stored.
+// Blobs returns the blobs of a resource that it names by these digests, by digest, not checked yet; an ErrDamaged that is
+// also an ErrMissing if one is not stored.
 func (v View) Blobs(resource int64, digests []string) (map[string]Blob, error) {
 	found, err := v.stored(resource, digests, "body")
 	for _, digest := range digests {
 		if _, ok := found[digest]; err == nil && !ok {
-			err = fmt.Errorf("%w: %s", ErrMissing, digest)
+			err = notStored(digest)
 		}
 	}
 	return found, err
@@ -204,12 +204,15 @@ func (v View) stored(resource int64, digests []string, body string) (map[string]
 	return found, nil
 }
 
-// BlobSize returns the size of a blob's content. ErrMissing if it is not stored, ErrDamaged if the size is not one that
-// Open can read.
+// notStored is the error about a blob that a resource names and does not have.
+func notStored(digest string) error { return fmt.Errorf("%w: %w: %s", ErrDamaged, ErrMissing, digest) }
+
+// BlobSize returns the size of a blob's content. It fails as Blobs does, and with an ErrDamaged if the size is not one
+// that Open can read.
 func (v View) BlobSize(resource int64, digest string) (size int64, err error) {
 	err = v.One(sqldb.Row(&size), "SELECT size FROM blobs WHERE resource_id = ? AND sha256 = ?", resource, digest)
 	if errors.Is(err, ErrNotFound) {
-		err = fmt.Errorf("%w: %s", ErrMissing, digest)
+		err = notStored(digest)
 	}
 	if size < 0 || size > maxContent { // Open reads no more
 		err = fmt.Errorf("%w: blob %s: its size is %d", ErrDamaged, digest, size)

@@ -72,12 +72,11 @@ func (v View) Bots(account int64, after string, n int) ([]Bot, error) {
 // UpdatedBy; AddBot sets ID and UpdatedAt.
 func (tx *Tx) AddBot(b *Bot) (err error) {
 	b.UpdatedAt = tx.Now()
-	return tx.One(sqldb.Row(&b.ID), `INSERT INTO bots (account_id, bot_id, bot_ref_id, minute_limit, hour_limit,
-		day_limit, week_limit,
-		month_limit, year_limit, created_at, created_by, updated_at, updated_by) VALUES (`+sqldb.List(13)+") RETURNING id",
+	return tx.One(sqldb.Row(&b.ID), `INSERT INTO bots (account_id, bot_id, bot_ref_id, minute_limit, hour_limit, day_limit,
+		week_limit, month_limit, year_limit, created_at, created_by, updated_at, updated_by)
+		VALUES (`+sqldb.List(13)+") RETURNING id",
 		b.AccountID, orNull(b.BotID), orNull(b.BotRefID), b.Limits[Minute], b.Limits[Hour], b.Limits[Day],
-		b.Limits[Week], b.Limits[Month], b.Limits[Year], b.UpdatedAt, orNull(b.CreatedBy), b.UpdatedAt,
-		b.UpdatedBy)
+		b.Limits[Week], b.Limits[Month], b.Limits[Year], b.UpdatedAt, orNull(b.CreatedBy), b.UpdatedAt, b.UpdatedBy)
 }
 
 // AdoptBot sets who created a bot that existed only because limits were set for it, so that it can have tokens.

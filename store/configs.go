@@ -49,14 +49,7 @@ func (w ConfigWrite) relativeTo(before Revision) (ConfigWrite, error) {
 	w.before, w.after.Parent = before, before.asParent()
 	w.after.Added, w.after.Changed, w.after.Removed = 0, 0, 0
 	err := CompareConfigs(content, w.after.Content, func(_ string, was, is []byte) {
-		switch {
-		case was == nil:
-			w.after.Added++
-		case is == nil:
-			w.after.Removed++
-		default:
-			w.after.Changed++
-		}
+		w.after.count(was != nil, is != nil)
 	})
 	return w, err
 }

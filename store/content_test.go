@@ -307,7 +307,7 @@ func TestWriteFiles_NumbersFollowConfigs(t *testing.T) {
 	withProject(t, func(t *testing.T, s *store.Store, project int64) {
 		set, blobs := files(t, "a")
 		err := errors.Join(putConfig(t, s, project, `{"a":1}`, store.Condition{}), push(t, s, project, set, blobs))
-		r, readErr := s.View(t.Context()).Numbered(project, 3)
+		r, readErr := s.View(t.Context()).Numbered(project, store.Files, 3)
 		if err := errors.Join(err, readErr); err != nil || r.Digest != set.Digest() {
 			t.Error(r, err)
 		}

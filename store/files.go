@@ -27,14 +27,7 @@ func PrepareFiles(before Revision, list []byte, sent map[string]bool, by Author)
 	}
 	var changed []tree.Entry
 	err := tree.Changes(before.Content, list, func(was, is *tree.Entry) error {
-		switch {
-		case was == nil:
-			after.Added++
-		case is == nil:
-			after.Removed++
-		default:
-			after.Changed++
-		}
+		after.count(was != nil, is != nil)
 		if was != nil {
 			after.Bytes -= was.Size
 		}

@@ -166,7 +166,7 @@ func (c *checker) configs() error {
 		return err
 	}
 	for _, n := range numbers {
-		_, err := c.view.Numbered(c.resource.ID, n)
+		_, err := c.view.Numbered(c.resource.ID, Config, n)
 		if err != nil && !errors.Is(err, ErrDamaged) {
 			return err
 		}

@@ -58,6 +58,19 @@ func (r Revision) asParent() string {
 	return r.Digest
 }
 
+// count counts a file, or a key of the config, that a write has changed: was and is say whether it was there before, and
+// whether it is after.
+func (r *Revision) count(was, is bool) {
+	switch {
+	case !was:
+		r.Added++
+	case !is:
+		r.Removed++
+	default:
+		r.Changed++
+	}
+}
+
 // Author says who writes, how and why.
 type Author struct {
 	User, Via, Token, Request string // names of the user and the token, the way, the ID of the request
@@ -92,9 +105,9 @@ func (v View) Revision(project int64, kind RevisionKind, digest string) (Revisio
 		project, kind, digest)
 }
 
-// Numbered returns a revision by its number; ErrNotFound if it is not kept, ErrDamaged as Newest.
-func (v View) Numbered(project int64, n int64) (Revision, error) {
-	return v.revision("WHERE r.project_id = ? AND r.n = ?", project, n)
+// Numbered returns a revision of a kind by its number; ErrNotFound if it is not kept, ErrDamaged as Newest.
+func (v View) Numbered(project int64, kind RevisionKind, n int64) (Revision, error) {
+	return v.revision("WHERE r.project_id = ? AND r.n = ? AND r.kind = ?", project, n, kind)
 }
 
 func (v View) revision(where string, args ...any) (r Revision, err error) {

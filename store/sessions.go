@@ -74,10 +74,11 @@ func (tx *Tx) CreateSession(s *Session) error {
 			s.ExpiresAt = min(s.ExpiresAt, ends)
 		}
 	}
-	if err := tx.One(sqldb.Row(&s.ID), `INSERT INTO sessions (hash, user_id, token_id, scopes, agent, address,
-		created_at, expires_at,
-		seen_at) VALUES (`+sqldb.List(9)+") RETURNING id",
-		s.Hash, s.UserID, orNull(s.TokenID), s.Scopes, s.Agent, s.Address, s.CreatedAt, s.ExpiresAt, s.SeenAt); err != nil {
+	err := tx.One(sqldb.Row(&s.ID), `INSERT INTO sessions
+		(hash, user_id, token_id, scopes, agent, address, created_at, expires_at, seen_at) VALUES (`+sqldb.List(9)+
+		") RETURNING id",
+		s.Hash, s.UserID, orNull(s.TokenID), s.Scopes, s.Agent, s.Address, s.CreatedAt, s.ExpiresAt, s.SeenAt)
+	if err != nil {
 		return err
 	}
 	return tx.exec(`DELETE FROM sessions WHERE user_id = ? AND (expires_at <= ? OR seen_at <= ? OR

@@ -159,11 +159,10 @@ func (tx *Tx) PublishVersion(id int64, w VersionWrite) (p Published, lacking []s
 		return p, nil, err
 	}
 	w.PublishedAt = tx.Now()
-	if err := tx.exec(`INSERT INTO stack_versions (stack_id, version, tree, schema, size_bytes, file_count,
-		published_at,
-		published_by, withdrawn_at, body) VALUES (`+sqldb.List(10)+")",
-		id, w.Version, w.Tree, w.Schema, w.SizeBytes, w.FileCount, w.PublishedAt, w.PublishedBy, w.WithdrawnAt,
-		w.body); err != nil {
+	err = tx.exec(`INSERT INTO stack_versions (stack_id, version, tree, schema, size_bytes, file_count, published_at,
+		published_by, withdrawn_at, body) VALUES (`+sqldb.List(10)+")", id, w.Version, w.Tree, w.Schema, w.SizeBytes,
+		w.FileCount, w.PublishedAt, w.PublishedBy, w.WithdrawnAt, w.body)
+	if err != nil {
 		return p, nil, err
 	}
 	err = tx.exec("UPDATE stacks SET latest = ?, newest = ? WHERE id = ?",

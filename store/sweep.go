@@ -212,7 +212,7 @@ func (v View) files(resource, n int64, version string) (tree.Tree, error) {
 	var r Revision
 	var err error
 	if version == "" {
-		r, err = v.Numbered(resource, n)
+		r, err = v.Numbered(resource, Files, n)
 	} else {
 		err = v.One(sqldb.Row(&r.Digest, &r.body),
 			"SELECT tree, body FROM stack_versions WHERE stack_id = ? AND version = ?", resource, version)

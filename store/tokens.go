@@ -159,9 +159,8 @@ func (tx *Tx) CreateToken(t *Token) error {
 		}
 	}
 	t.CreatedAt = tx.Now()
-	return tx.One(sqldb.Row(&t.ID), `INSERT INTO tokens (hash, shown, name, account_id, bot_id, parent_id,
-		scopes, only_account_id,
-		resource_id, created_at, expires_at, revoked_at) VALUES (`+sqldb.List(12)+") RETURNING id",
+	return tx.One(sqldb.Row(&t.ID), `INSERT INTO tokens (hash, shown, name, account_id, bot_id, parent_id, scopes,
+		only_account_id, resource_id, created_at, expires_at, revoked_at) VALUES (`+sqldb.List(12)+") RETURNING id",
 		t.Hash, t.Shown, t.Name, t.AccountID, orNull(t.BotID), orNull(t.ParentID), t.Scopes,
 		orNull(t.Only.AccountID), orNull(t.Only.ResourceID), t.CreatedAt, t.ExpiresAt, t.RevokedAt)
 }

@@ -39,7 +39,7 @@ func TestTrim_CountsRowsOfAKind(t *testing.T) {
 			}
 			for _, kind := range []store.RevisionKind{store.Config, store.Files} {
 				for _, n := range numbers(t, s, project, kind) {
-					if _, err := s.View(t.Context()).Numbered(project, n); err != nil {
+					if _, err := s.View(t.Context()).Numbered(project, kind, n); err != nil {
 						t.Fatalf("after %d: r%d: %v", i, n, err)
 					}
 				}
@@ -173,7 +173,7 @@ func TestWriteFiles_AnyHistoryCanBeRead(t *testing.T) {
 				t.Fatalf("seed %d: %d of %d are kept, %v", seed, len(kept), len(trees), err)
 			}
 			for i, k := range kept[:min(len(kept), 20)] {
-				got, err := s.View(t.Context()).Numbered(project, k.N)
+				got, err := s.View(t.Context()).Numbered(project, store.Files, k.N)
 				if err != nil || got.Digest != trees[len(trees)-1-i] {
 					t.Fatalf("seed %d, r%d: %v", seed, k.N, err)
 				}

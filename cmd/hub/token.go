@@ -267,13 +267,8 @@ func (a *app) revokeOne(tx *store.Tx, id string) (t token, err error) {
 	}
 	t = toToken(row.Token)
 	t.AlsoRevoked = toTokens(row.With)
-	done := request.Revocation(row.Owner, "hub", row)
-	for _, d := range append([]request.Done{done}, done.Also...) {
-		if d.Account == "" { // the token was revoked before
-			continue
-		}
-		row := store.AuditRow{Account: d.Account, Actor: d.Actor, Action: d.Action, Object: d.Object, Detail: d.Detail}
-		if err := tx.Audit(row); err != nil {
+	for _, audit := range request.Revocation(row.Owner, "hub", row).Rows() {
+		if err := tx.Audit(audit); err != nil {
 			return t, err
 		}
 	}

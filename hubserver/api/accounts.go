@@ -111,7 +111,7 @@ func setMember(c *request.Call, req *wire.SetMember) error {
 	}
 	org, user := c.Param("account"), c.Param("user")
 	return c.Write(func(tx *store.Tx) (request.Done, error) {
-		done := request.Done{Reply: &request.Reply{Status: http.StatusOK, Body: wire.Member{User: user, Role: req.Role}}}
+		done := request.Done{}.With(http.StatusOK, wire.Member{User: user, Role: req.Role})
 		has, err := tx.LockMember(org, user)
 		switch {
 		case err != nil || has == string(req.Role):
@@ -138,16 +138,14 @@ func removeMember(c *request.Call) error {
 		answer := wire.RemovedMember{Account: org, User: user}
 		has, err := tx.LockMember(org, user)
 		if err != nil || has == "" {
-			return request.Done{Reply: &request.Reply{Status: http.StatusOK, Body: answer}}, err
+			return request.Done{}.With(http.StatusOK, answer), err
 		}
 		if err := keepAdmin(tx, org, user, has); err != nil {
 			return request.Done{}, err
 		}
 		answer.Existed, err = tx.RemoveMember(org, user)
-		return request.Done{
-			Account: org, Action: "member.remove", Object: user,
-			Reply: &request.Reply{Status: http.StatusOK, Body: answer},
-		}, err
+		done := request.Done{Account: org, Action: "member.remove", Object: user}
+		return done.With(http.StatusOK, answer), err
 	})
 }
 

@@ -132,7 +132,7 @@ func getDocument(c *request.Call) error {
 	if err != nil || c.Unmodified(a.Document) {
 		return err
 	}
-	text, err := content(c, a.ID, a.Document)
+	text, err := Content(c, a.ID, a.Document)
 	if err != nil {
 		return err
 	}
@@ -172,10 +172,9 @@ func putDocument(c *request.Call) error {
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		after, changed, err := tx.UpdateAPI(c.Resource.ID, a, blobs, c.Access.Name())
 		if changed {
-			done = request.Done{Account: after.Account, Action: "api.update", Object: after.String(), Detail: after.Document}
+			done = c.Did("api.update", after.Document)
 		}
-		done.Reply = &request.Reply{Status: http.StatusOK, Body: toAPI(&after)}
-		return done, err
+		return done.With(http.StatusOK, toAPI(&after)), err
 	})
 	return resourceProblem(c, err)
 }
@@ -183,10 +182,8 @@ func putDocument(c *request.Call) error {
 // deleteAPI deletes an API that no project uses. It is not a failure if the API does not exist.
 func deleteAPI(c *request.Call) error {
 	err := deletion(c, wire.DeletedAPI{API: c.Ref()}, func(tx *store.Tx) (request.Done, error) {
-		return request.Done{
-			Account: c.Resource.Account, Action: "api.delete", Object: c.Resource.String(),
-			Reply: &request.Reply{Status: http.StatusOK, Body: wire.DeletedAPI{API: c.Ref(), Existed: true}},
-		}, tx.DeleteAPI(c.Resource.ID, c.Access.Name())
+		done := c.Did("api.delete", "").With(http.StatusOK, wire.DeletedAPI{API: c.Ref(), Existed: true})
+		return done, tx.DeleteAPI(c.Resource.ID, c.Access.Name())
 	})
 	if errors.Is(err, store.ErrReference) {
 		return apiInUse(c)

@@ -256,9 +256,7 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 		answer = &wire.BaseFilesWritten{Project: c.Ref(), Tree: after.Digest, BaseFilesPushed: int(after.Files)}
 		if after.N != before.N {
 			answer.Added, answer.Changed, answer.Removed = after.Added, after.Changed, after.Removed
-			done = request.Done{
-				Account: c.Ref().Account(), Action: w.action, Object: c.Ref().String(), Detail: after.Digest,
-			}
+			done = c.Did(w.action, after.Digest)
 		}
 		return done, err
 	})

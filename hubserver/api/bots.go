@@ -35,19 +35,15 @@ func putBot(c *request.Call) error {
 	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		bot, err := tx.LockBot(c.Access.AccountID, "", name)
 		if err == nil {
-			done.Reply = &request.Reply{Status: http.StatusOK, Body: toBot(bot)}
-			return done, tx.AdoptBot(bot.ID, by)
+			return done.With(http.StatusOK, toBot(bot)), tx.AdoptBot(bot.ID, by)
 		}
 		if !errors.Is(err, store.ErrNotFound) {
 			return done, err
 		}
-		account := c.Ref().Account()
 		bot = &store.Bot{
-			AccountID: c.Access.AccountID, Account: account, BotRefID: name, CreatedBy: by, UpdatedBy: by,
+			AccountID: c.Access.AccountID, Account: c.Ref().Account(), BotRefID: name, CreatedBy: by, UpdatedBy: by,
 		}
-		done = request.Done{Account: account, Action: "bot.create", Object: name}
-		done.Reply = &request.Reply{Status: http.StatusCreated, Body: toBot(bot)}
-		return done, tx.AddBot(bot)
+		return c.Did("bot.create", "").With(http.StatusCreated, toBot(bot)), tx.AddBot(bot)
 	})
 }
 
@@ -61,14 +57,12 @@ func deleteBot(c *request.Call) error {
 			return done, err
 		}
 		if err == nil {
-			done = request.Done{Account: bot.Account, Action: "bot.delete", Object: name}
-			answer.Existed = true
+			done, answer.Existed = c.Did("bot.delete", ""), true
 			if answer.Revoked, err = tx.DeleteBot(bot); err != nil {
 				return done, err
 			}
 		}
-		done.Reply = &request.Reply{Status: http.StatusOK, Body: answer}
-		return done, nil
+		return done.With(http.StatusOK, answer), nil
 	})
 }
 

@@ -44,28 +44,27 @@ func startDevice(c *request.Call, req *wire.StartDevice) error {
 	})
 }
 
-// expiredToken is the 400 about a code that is unknown or expired.
-func expiredToken() *request.Problem {
-	return request.Problemf(http.StatusBadRequest, wire.CodeExpiredToken, "the code has expired").
-		WithHint("start again")
-}
-
 // accessDenied is the 400 about a terminal that gets no token.
 func accessDenied() *request.Problem {
 	return request.Problemf(http.StatusBadRequest, wire.CodeAccessDenied, "the user denied the request")
 }
 
-// notApproved returns why a terminal gets no token yet, or ever; nil if its user has approved it.
-func notApproved(d *store.Device) error {
+// approved returns the terminal with a hash if its user has approved it, else why it gets no token yet, or ever. find is
+// [store.View.Device] or [store.Tx.LockDevice].
+func approved(find func(hash string) (*store.Device, error), hash string) (*store.Device, error) {
+	d, err := find(hash)
 	switch {
-	case d.Expired:
-		return expiredToken()
+	case errors.Is(err, store.ErrNotFound), err == nil && d.Expired:
+		return nil, request.Problemf(http.StatusBadRequest, wire.CodeExpiredToken, "the code has expired").
+			WithHint("start again")
+	case err != nil:
+		return nil, err
 	case d.State == store.DevicePending:
-		return request.Problemf(http.StatusBadRequest, wire.CodeAuthorizationPending, "the user has not decided yet")
+		return nil, request.Problemf(http.StatusBadRequest, wire.CodeAuthorizationPending, "the user has not decided yet")
 	case d.State == store.DeviceDenied, d.Disabled:
-		return accessDenied()
+		return nil, accessDenied()
 	}
-	return nil
+	return d, nil
 }
 
 // deviceToken responds with a new token for the terminal, once its user has approved it. If the response is lost, the
@@ -73,25 +72,12 @@ func notApproved(d *store.Device) error {
 // a token must not delay the writes of others.
 func deviceToken(c *request.Call, req *wire.DeviceCode) error {
 	hash := pat.Hash(req.DeviceCode)
-	d, err := c.View().Device(hash)
-	if err == nil {
-		err = notApproved(d)
-	}
-	if errors.Is(err, store.ErrNotFound) {
-		err = expiredToken()
-	}
-	if err != nil {
+	if _, err := approved(c.View().Device, hash); err != nil {
 		return err
 	}
 	secret := pat.New()
 	return c.Write(func(tx *store.Tx) (done request.Done, err error) {
-		d, err := tx.LockDevice(hash)
-		if err == nil {
-			err = notApproved(d)
-		}
-		if errors.Is(err, store.ErrNotFound) {
-			err = expiredToken()
-		}
+		d, err := approved(tx.LockDevice, hash)
 		if err != nil {
 			return done, err
 		}
@@ -117,7 +103,6 @@ func deviceToken(c *request.Call, req *wire.DeviceCode) error {
 		}
 		done.Account, done.Actor = d.User, d.User
 		done.Action, done.Object, done.Detail = "token.create", token.ShortID(), d.Scopes
-		done.Reply = &request.Reply{Status: http.StatusOK, Body: wire.DeviceToken{Token: secret}}
-		return done, tx.SaveDevice(d, token.ID)
+		return done.With(http.StatusOK, wire.DeviceToken{Token: secret}), tx.SaveDevice(d, token.ID)
 	})
 }

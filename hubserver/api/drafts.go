@@ -42,12 +42,8 @@ func createDraft(c *request.Call) error {
 	err = c.Write(func(tx *store.Tx) (request.Done, error) {
 		d := draft // a copy, because this may run again
 		err := tx.AddDraft(c.Resource.ID, &d)
-		return request.Done{
-			Account: c.Ref().Account(), Action: "draft.create", Object: c.Ref().String(), Detail: d.Base,
-			Reply: &request.Reply{
-				Status: http.StatusCreated, Body: wire.CreatedDraft{ID: id, ExpiresAt: d.ExpiresAt.Time()},
-			},
-		}, err
+		answer := wire.CreatedDraft{ID: id, ExpiresAt: d.ExpiresAt.Time()}
+		return c.Did("draft.create", d.Base).With(http.StatusCreated, answer), err
 	})
 	return resourceProblem(c, err)
 }
@@ -80,12 +76,9 @@ func deleteDraft(c *request.Call) error {
 	err := c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		existed, err := tx.DeleteDraft(c.Resource.ID, pat.Hash(c.Param("draft")))
 		if existed {
-			done = request.Done{
-				Account: c.Ref().Account(), Action: "draft.delete", Object: c.Ref().String(),
-			}
+			done = c.Did("draft.delete", "")
 		}
-		done.Reply = &request.Reply{Status: http.StatusOK, Body: wire.DeletedDraft{Existed: existed}}
-		return done, err
+		return done.With(http.StatusOK, wire.DeletedDraft{Existed: existed}), err
 	})
 	return resourceProblem(c, err)
 }

@@ -63,10 +63,8 @@ func issueLink(c *request.Call, link store.Link, life time.Duration, action stri
 	err := c.Write(func(tx *store.Tx) (request.Done, error) {
 		l := link // a copy, because this may run again
 		err := tx.CreateLink(&l, life)
-		return request.Done{
-			Account: l.Account, Action: action, Object: l.Account, Detail: l.Role,
-			Reply: &request.Reply{Status: http.StatusCreated, Body: wire.Link{URL: address, ExpiresAt: l.ExpiresAt.Time()}},
-		}, err
+		done := request.Done{Account: l.Account, Action: action, Object: l.Account, Detail: l.Role}
+		return done.With(http.StatusCreated, wire.Link{URL: address, ExpiresAt: l.ExpiresAt.Time()}), err
 	})
 	if kind, ok := errors.AsType[*store.KindError](err); ok {
 		return request.InvalidBody("/account", "%v", kind)

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"errors"
-	"fmt"
 	"net/url"
 	"strconv"
 
@@ -111,20 +109,17 @@ func (a listQuery) accounts(c *request.Call, needed wire.Role) ([]string, error)
 	return []string{a.account}, err
 }
 
-// content returns the content of a blob, for which it takes room: ErrDamaged if it is missing or not what its digest
+// Content returns the content of a blob, for which it takes room: ErrDamaged if it is missing or not what its digest
 // says.
-func content(c *request.Call, resource int64, digest string) ([]byte, error) {
+func Content(c *request.Call, resource int64, digest string) ([]byte, error) {
 	size, err := c.View().BlobSize(resource, digest)
-	if err == nil {
-		err = c.NeedAtMost(2 * size) // as it is stored, too
+	if err != nil {
+		return nil, err
 	}
-	var blobs map[string]store.Blob
-	if err == nil {
-		blobs, err = c.View().Blobs(resource, []string{digest})
+	if err := c.NeedAtMost(2 * size); err != nil { // as it is stored, too
+		return nil, err
 	}
-	if errors.Is(err, store.ErrMissing) {
-		return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err)
-	}
+	blobs, err := c.View().Blobs(resource, []string{digest})
 	if err != nil {
 		return nil, err
 	}

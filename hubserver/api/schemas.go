@@ -47,7 +47,7 @@ func checkSettings(c *request.Call, rule store.SettingsSchema, config flat.Confi
 	if rule.Digest == "" {
 		return nil, nil
 	}
-	text, err := content(c, rule.StackID, rule.Digest)
+	text, err := Content(c, rule.StackID, rule.Digest)
 	if err != nil {
 		return nil, err
 	}

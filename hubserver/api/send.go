@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -104,9 +103,6 @@ func load(v store.View, resource int64, files tree.Tree, room *semaphore.Weighte
 			digests[i] = e.SHA256
 		}
 		blobs, err := v.Blobs(resource, digests)
-		if errors.Is(err, store.ErrMissing) {
-			err = fmt.Errorf("%w: %w", store.ErrDamaged, err)
-		}
 		select {
 		case read <- loaded{part, blobs, err}:
 		case <-v.Context().Done():
@@ -198,7 +194,7 @@ func sendContent(c *request.Call, resource int64, digest, tag string) error {
 	if c.Unmodified(tag) {
 		return nil
 	}
-	text, err := content(c, resource, digest)
+	text, err := Content(c, resource, digest)
 	if err != nil {
 		return err
 	}

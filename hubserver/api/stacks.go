@@ -64,12 +64,10 @@ func putVersion(c *request.Call) error {
 		status := http.StatusOK
 		if !p.Already {
 			status = http.StatusCreated
-			done = request.Done{Account: c.Ref().Account(), Action: "stack.publish", Object: c.Ref().String(), Detail: number}
+			done = c.Did("stack.publish", number)
 		}
-		done.Reply = &request.Reply{
-			Status: status, Body: wire.Published{StackVersion: toStackVersion(c, &p.StackVersion), FirstVersion: p.First},
-		}
-		return done, nil
+		answer := wire.Published{StackVersion: toStackVersion(c, &p.StackVersion), FirstVersion: p.First}
+		return done.With(status, answer), nil
 	})
 	return publishProblem(err, c.Ref(), number, lacking)
 }
@@ -104,7 +102,7 @@ func checkVersion(c *request.Call, id int64, files tree.Tree) (settings string, 
 	case file.Size > maxStackManifest:
 		return "", badArchive("its %s is larger than %d KiB", stackManifest, maxStackManifest>>10)
 	}
-	text, err := content(c, id, file.SHA256)
+	text, err := Content(c, id, file.SHA256)
 	if err != nil {
 		return "", err
 	}
@@ -126,7 +124,7 @@ func checkVersion(c *request.Call, id int64, files tree.Tree) (settings string, 
 	if !ok {
 		return "", badArchive("its %s names the settings schema %s, which is not in the bundle", stackManifest, manifest.Schema)
 	}
-	text, err = content(c, id, file.SHA256)
+	text, err = Content(c, id, file.SHA256)
 	if err != nil {
 		return "", err
 	}

@@ -31,10 +31,8 @@ func createToken(c *request.Call, req *wire.CreateToken) error {
 		t := token // a copy, because this may run again
 		err := mint(c, tx, &t, t.Owner, req.Lifetime)
 		created := wire.CreatedToken{TokenInfo: toTokenInfo(&t), Token: secret}
-		return request.Done{
-			Account: t.Owner, Action: "token.create", Object: t.ShortID(), Detail: t.Scopes,
-			Reply: &request.Reply{Status: http.StatusCreated, Body: created},
-		}, err
+		done := request.Done{Account: t.Owner, Action: "token.create", Object: t.ShortID(), Detail: t.Scopes}
+		return done.With(http.StatusCreated, created), err
 	})
 }
 
@@ -61,10 +59,10 @@ func createBotToken(c *request.Call, req *wire.CreateBotToken) error {
 			Bot: bot.BotRefID, ID: t.ShortID(), Name: t.Name, Token: secret, Scopes: toScopes(t.ScopeList()),
 			ExpiresAt: orNever(t.ExpiresAt),
 		}
-		return request.Done{
+		done = request.Done{
 			Account: bot.Account, Action: "token.create", Object: t.ShortID(), Detail: bot.BotRefID + " " + t.Scopes,
-			Reply: &request.Reply{Status: http.StatusCreated, Body: created},
-		}, tx.AdoptBot(bot.ID, c.Access.Name())
+		}
+		return done.With(http.StatusCreated, created), tx.AdoptBot(bot.ID, c.Access.Name())
 	})
 }
 
@@ -178,9 +176,7 @@ func revokeToken(c *request.Call) error {
 		for _, t := range revoked.With {
 			answer.AlsoRevoked = append(answer.AlsoRevoked, wire.TokenName{ID: t.ShortID(), Name: t.Name})
 		}
-		done = request.Revocation(c.Access.Account, "", revoked)
-		done.Reply = &request.Reply{Status: http.StatusOK, Body: answer}
-		return done, nil
+		return request.Revocation(c.Access.Account, "", revoked).With(http.StatusOK, answer), nil
 	})
 }
 
@@ -204,8 +200,8 @@ func revokeBotToken(c *request.Call) error {
 		}
 		answer := wire.RevokedBotToken{Bot: bot.BotRefID, ID: revoked.ShortID(), Name: revoked.Name}
 		done = request.Revocation(bot.Account, "", revoked)
-		done.Detail, done.Reply = bot.BotRefID, &request.Reply{Status: http.StatusOK, Body: answer}
-		return done, nil
+		done.Detail = bot.BotRefID
+		return done.With(http.StatusOK, answer), nil
 	})
 }
 
@@ -231,8 +227,7 @@ func endSession(c *request.Call) error {
 				return done, err
 			}
 		}
-		done.Reply = &request.Reply{Status: http.StatusOK, Body: answer}
-		return done, nil
+		return done.With(http.StatusOK, answer), nil
 	})
 }
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"errors"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -16,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/projecthub/hubclient/tree"
+	"example.com/projecthub/hubserver/api"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
@@ -60,7 +59,7 @@ const (
 	maxFind      = 200
 
 	listMemoryFactor = 3   // times the size of a list of files, read
-	contentMemory    = 6   // times the size of a file: itself, stored and as an image in base64, in the page
+	contentMemory    = 4   // times the size of a file: as an image in base64, in the page
 	lineMemory       = 256 // bytes for a line of a text, of which the page has 40 besides the text
 )
 
@@ -212,14 +211,7 @@ func filePage(c *request.Call, shown *Files, e tree.Entry) error {
 	if err := c.Need(contentMemory * e.Size); err != nil {
 		return err
 	}
-	blobs, err := c.View().Blobs(shown.ID, []string{e.SHA256})
-	if errors.Is(err, store.ErrMissing) {
-		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
-	}
-	if err != nil {
-		return err
-	}
-	content, err := blobs[e.SHA256].Open(nil)
+	content, err := api.Content(c, shown.ID, e.SHA256)
 	if err != nil {
 		return err
 	}

@@ -184,14 +184,11 @@ func numbered(v store.View, shown *History, text string) (r store.Revision, err 
 	if err != nil || n < 1 {
 		return r, store.ErrNotFound
 	}
-	is, err := v.History(shown.ID, shown.kind(), n+1, 1)
-	if err != nil {
-		return r, err
+	r, err = v.Numbered(shown.ID, shown.kind(), n)
+	if err == nil && !r.Written() { // no history shows it
+		err = store.ErrNotFound
 	}
-	if len(is) == 0 || is[0].N != n {
-		return r, store.ErrNotFound
-	}
-	return v.Numbered(shown.ID, n)
+	return r, err
 }
 
 // Changes are some of the differences between two states, and how many more there are.

@@ -79,12 +79,10 @@ func (h *Hub) observe() {
 		}
 		return used
 	})
-	h.metrics.NewGauge(`hub_database_connections{use="read"}`, func() float64 {
-		read, _ := h.Store.Connections()
-		return float64(read)
-	})
-	h.metrics.NewGauge(`hub_database_connections{use="write"}`, func() float64 {
-		_, write := h.Store.Connections()
-		return float64(write)
-	})
+	for i, use := range []string{"read", "write"} {
+		h.metrics.NewGauge(fmt.Sprintf("hub_database_connections{use=%q}", use), func() float64 {
+			read, write := h.Store.Connections()
+			return float64([]int{read, write}[i])
+		})
+	}
 }

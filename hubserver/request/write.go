@@ -27,6 +27,17 @@ type Done struct {
 	Reply      *Reply // what Write responds with; nil: the handler responds
 }
 
+// Did returns what says that the call did an action to what its path names.
+func (c *Call) Did(action, detail string) Done {
+	return Done{Account: c.Ref().Account(), Action: action, Object: c.Ref().String(), Detail: detail}
+}
+
+// With returns d with a Reply.
+func (d Done) With(status int, body any) Done {
+	d.Reply = &Reply{Status: status, Body: body}
+	return d
+}
+
 // Reply is a response with the JSON of Body.
 type Reply struct {
 	Status   int
@@ -84,22 +95,27 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 // Wrote calls [Hub.Wrote] for the project that the path names.
 func (c *Call) Wrote() { c.Hub.Wrote(c.Resource.ID) }
 
+// Rows returns the rows of the audit log, still without what they have of the request.
+func (d Done) Rows() (rows []store.AuditRow) {
+	if d.Account != "" {
+		rows = append(rows, store.AuditRow{
+			Account: d.Account, Actor: d.Actor, Token: d.Token, Action: d.Action, Object: d.Object, Detail: d.Detail,
+		})
+	}
+	for _, also := range d.Also {
+		rows = append(rows, also.Rows()...)
+	}
+	return rows
+}
+
 // audit adds the rows of done to the audit log.
 func (c *Call) audit(tx *store.Tx, done Done) error {
-	if done.Account != "" {
-		row := store.AuditRow{
-			Account: done.Account, Actor: done.Actor, Token: done.Token,
-			Action: done.Action, Object: done.Object, Detail: done.Detail, RequestID: c.ID, Address: c.Address(),
-		}
-		if done.Actor == "" {
+	for _, row := range done.Rows() {
+		if row.Actor == "" {
 			row.Actor, row.Token = c.Access.Name(), c.shown()
 		}
+		row.RequestID, row.Address = c.ID, c.Address()
 		if err := tx.Audit(row); err != nil {
-			return err
-		}
-	}
-	for _, also := range done.Also {
-		if err := c.audit(tx, also); err != nil {
 			return err
 		}
 	}
