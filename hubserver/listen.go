@@ -1,7 +1,6 @@
 package hubserver
 
 import (
-	"context"
 	"crypto/tls"
 	"log/slog"
 	"net"
@@ -29,12 +28,6 @@ func (s *Server) HTTPServer(config *tls.Config) *http.Server {
 			MaxReceiveBufferPerStream:     64 << 10,
 			SendPingTimeout:               s.Limits.BodyIdle,
 			WriteByteTimeout:              s.Limits.BodyIdle,
-		},
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if c, ok := c.(*conn); ok { // not with TLS
-				return request.WithConn(ctx, c)
-			}
-			return ctx
 		},
 		DisableGeneralOptionsHandler: true, // it would answer outside of the contract
 		ErrorLog:                     slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
@@ -105,26 +98,6 @@ func (l *listener) add(address string) (remove func(), ok bool) {
 type conn struct {
 	net.Conn
 	remove func()
-	joins  bool   // the next write is sent with the one after it
-	first  []byte // that waits for the second
-}
-
-// Join makes one of the next two writes. net/http sends a response that is larger than its buffer in two,
-// of which the second takes a tenth of the time of a small request.
-func (c *conn) Join() { c.joins = true }
-
-func (c *conn) Write(p []byte) (int, error) {
-	switch {
-	case c.joins:
-		c.joins, c.first = false, append(c.first, p...)
-		return len(p), nil
-	case len(c.first) == 0:
-		return c.Conn.Write(p)
-	}
-	both := append(c.first, p...)
-	c.first = both[:0]
-	n, err := c.Conn.Write(both)
-	return max(0, n-len(both)+len(p)), err
 }
 
 func (c *conn) Close() error {

@@ -3,7 +3,6 @@ package request
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -105,26 +104,8 @@ func (c *Call) Bytes(status int, mediaType string, b []byte) error {
 func (c *Call) Send(status int, mediaType string, b []byte) {
 	c.W.Header().Set("Content-Type", mediaType)
 	c.W.Header().Set("Content-Length", strconv.Itoa(len(b)))
-	conn, ok := c.Ctx().Value(connKey{}).(joiner)
-	if ok && len(b) > httpBuffer && len(b) <= smallResponse && c.R.Method != http.MethodHead {
-		conn.Join()
-	}
 	c.W.WriteHeader(status)
 	_, _ = c.W.Write(b) // it fails if the caller is gone, who then needs no response
-}
-
-// httpBuffer is the size of net/http's buffer of a connection, in bytes.
-const httpBuffer = 4 << 10
-
-type (
-	connKey struct{}
-	joiner  interface{ Join() }
-)
-
-// WithConn adds a connection to the context of its requests. Its Join makes the next two writes one: net/http
-// would send the header, with the start of the body, and the rest of a response in two packets.
-func WithConn(ctx context.Context, c joiner) context.Context {
-	return context.WithValue(ctx, connKey{}, c)
 }
 
 // smallBody is the size up to which compression saves nothing, in bytes.
