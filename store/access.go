@@ -74,9 +74,6 @@ type Caller struct {
 	Now       Time // when this was read
 }
 
-// ScopeList returns the scopes of the token or session.
-func (c *Caller) ScopeList() []string { return strings.Fields(c.Scopes) }
-
 // IsBot reports whether the caller is a bot: a writer in its own account, and nothing else.
 func (c *Caller) IsBot() bool { return c.BotID != 0 }
 

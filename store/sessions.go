@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"example.com/projecthub/store/sqldb"
@@ -37,9 +36,6 @@ type Session struct {
 
 // ShortID returns the first 12 digits of the session's hash, its ID in lists.
 func (s *Session) ShortID() string { return s.Hash[:min(idLength, len(s.Hash))] }
-
-// ScopeList returns the session's scopes.
-func (s *Session) ScopeList() []string { return strings.Fields(s.Scopes) }
 
 // errForeignToken is the error of a session with a token that is not the user's own. That of a bot is not, even if the
 // user's account owns the bot.

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"example.com/projecthub/store/sqldb"
@@ -33,9 +32,6 @@ const idLength = 12
 
 // ShortID returns the first 12 digits of the token's hash, its ID in lists and for its revocation.
 func (t *Token) ShortID() string { return t.Hash[:min(idLength, len(t.Hash))] }
-
-// ScopeList returns the token's scopes.
-func (t *Token) ScopeList() []string { return strings.Fields(t.Scopes) }
 
 // selectPATs selects personal access tokens. A name with Token looks like a credential to the linter.
 const selectPATs = `SELECT t.id, t.hash, t.shown, t.name, t.account_id, a.name, COALESCE(t.bot_id, 0),

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/api"
+	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
 )
 
@@ -116,8 +116,9 @@ func (a *app) accountLink() *cobra.Command {
 			}
 			user := args[0]
 			address, hash := api.NewLink(origin)
-			scopes := strings.Join(scopeNames(), " ")
-			link := &store.Link{Account: user, Hash: hash, Kind: store.LinkSignIn, Scopes: scopes, Page: "/"}
+			link := &store.Link{
+				Account: user, Hash: hash, Kind: store.LinkSignIn, Scopes: request.JoinScopes(wire.Scopes), Page: "/",
+			}
 			row := store.AuditRow{Account: user, Action: "link.create", Object: user}
 			err = a.write(ctx, row, func(tx *store.Tx) (bool, error) {
 				if err := a.needEnabled(tx, user); err != nil {

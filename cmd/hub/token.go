@@ -37,7 +37,7 @@ type token struct {
 
 func toToken(r store.Token) token {
 	t := token{
-		ID: r.ShortID(), Shown: r.Shown, User: cmp.Or(r.BotRefID, r.Owner), Name: r.Name, Scopes: r.ScopeList(),
+		ID: r.ShortID(), Shown: r.Shown, User: cmp.Or(r.BotRefID, r.Owner), Name: r.Name, Scopes: strings.Fields(r.Scopes),
 		Only:      r.Only.String(),
 		CreatedAt: r.CreatedAt.Time(), RevokedAt: r.RevokedAt.Time(), LastUsedAt: r.UsedAt.Time(),
 	}
@@ -52,14 +52,6 @@ func toTokens(rows []store.Token) (tokens []token) {
 		tokens = append(tokens, toToken(r))
 	}
 	return tokens
-}
-
-// scopeNames are all scopes that a token can have.
-func scopeNames() (names []string) {
-	for _, s := range wire.Scopes {
-		names = append(names, string(s))
-	}
-	return names
 }
 
 func (a *app) tokenCreate() *cobra.Command {
@@ -79,8 +71,8 @@ func (a *app) tokenCreate() *cobra.Command {
 				return r, cmdline.Usagef("--name must have 1 to 128 printable characters")
 			}
 			for _, s := range scopes {
-				if !slices.Contains(scopeNames(), s) {
-					return r, cmdline.Usagef("unknown scope %q: scopes are %s", s, strings.Join(scopeNames(), ", "))
+				if all := request.JoinScopes(wire.Scopes); !slices.Contains(wire.Scopes, wire.Scope(s)) {
+					return r, cmdline.Usagef("unknown scope %q: scopes are %s", s, strings.ReplaceAll(all, " ", ", "))
 				}
 			}
 			lifetime, err := pat.ParseLifetime(expires)

@@ -56,7 +56,7 @@ func createBotToken(c *request.Call, req *wire.CreateBotToken) error {
 			return done, err
 		}
 		created := wire.BotToken{
-			Bot: bot.BotRefID, ID: t.ShortID(), Name: t.Name, Token: secret, Scopes: toScopes(t.ScopeList()),
+			Bot: bot.BotRefID, ID: t.ShortID(), Name: t.Name, Token: secret, Scopes: request.ScopesIn(t.Scopes),
 			ExpiresAt: orNever(t.ExpiresAt),
 		}
 		done = request.Done{
@@ -163,7 +163,7 @@ func revokeToken(c *request.Call) error {
 				err = noSuchToken(id, c.Access.Name())
 			}
 		case err == nil && !self:
-			err = c.MayRevoke(token.ScopeList())
+			err = c.MayRevoke(token.Scopes)
 		}
 		if err != nil {
 			return done, err
@@ -219,7 +219,7 @@ func endSession(c *request.Call) error {
 		}
 		i := slices.IndexFunc(all, func(s store.Session) bool { return s.ShortID() == id && c.Access.Only.Allows(s.Only) })
 		if i >= 0 {
-			if err := c.MayRevoke(all[i].ScopeList()); err != nil {
+			if err := c.MayRevoke(all[i].Scopes); err != nil {
 				return done, err
 			}
 			done = request.Done{Account: c.Access.Account, Action: "session.end", Object: id}
@@ -238,7 +238,7 @@ func noSuchToken(id, owner string) error {
 
 func toTokenInfo(t *store.Token) wire.TokenInfo {
 	return wire.TokenInfo{
-		ID: t.ShortID(), Name: t.Name, Shown: t.Shown, Scopes: toScopes(t.ScopeList()), CreatedAt: t.CreatedAt.Time(),
+		ID: t.ShortID(), Name: t.Name, Shown: t.Shown, Scopes: request.ScopesIn(t.Scopes), CreatedAt: t.CreatedAt.Time(),
 		ExpiresAt: orNever(t.ExpiresAt), LastUsedAt: orNever(t.UsedAt), Bot: t.BotRefID, Restriction: toRestriction(t.Only),
 	}
 }
@@ -248,14 +248,6 @@ func toRestriction(r store.Restriction) wire.Restriction {
 		return wire.Restriction{Account: r.Account}
 	}
 	return wire.Restriction{Project: refOf(r.Account, r.Slug)}
-}
-
-func toScopes(names []string) []wire.Scope {
-	scopes := []wire.Scope{}
-	for _, name := range names {
-		scopes = append(scopes, wire.Scope(name))
-	}
-	return scopes
 }
 
 // orNever returns nil for a time that is not set.

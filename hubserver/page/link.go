@@ -168,11 +168,8 @@ func join(c *request.Call, tx *store.Tx, link *store.Link, name string) (secret 
 	if err != nil {
 		return "", done, err
 	}
-	var scopes []string // a user's own session has all
-	for _, s := range wire.Scopes {
-		scopes = append(scopes, string(s))
-	}
-	secret, session, err := startSession(c, tx, &store.Session{User: name, Scopes: strings.Join(scopes, " ")})
+	all := request.JoinScopes(wire.Scopes) // as a user's own session has
+	secret, session, err := startSession(c, tx, &store.Session{User: name, Scopes: all})
 	return secret, request.Done{
 		Account: name, Actor: name, Action: "account.create", Object: name,
 		Detail: store.KindUser + ", invited by " + link.CreatedBy, Also: []request.Done{joined, session},

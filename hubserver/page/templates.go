@@ -72,6 +72,7 @@ var functions = template.FuncMap{
 	"inc":      func(n int) int { return n + 1 },
 	"browser":  browser,
 	"static":   StaticURL,
+	"words":    strings.Fields,
 	"list":     func(items ...string) []string { return items },
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"example.com/projecthub/hubclient/pat"
@@ -45,7 +46,7 @@ func tokensPage(c *request.Call) error {
 	}
 	for _, t := range tokens {
 		if c.Access.Only.Allows(t.Only) {
-			canEnd := c.MayRevoke(t.ScopeList()) == nil
+			canEnd := c.MayRevoke(t.Scopes) == nil
 			shown.Tokens = append(shown.Tokens, token{&t, t.ID == c.Access.TokenID, canEnd})
 		}
 	}
@@ -55,7 +56,7 @@ func tokensPage(c *request.Call) error {
 	}
 	for _, s := range sessions {
 		if c.Access.Only.Allows(s.Only) {
-			canEnd := c.MayRevoke(s.ScopeList()) == nil
+			canEnd := c.MayRevoke(s.Scopes) == nil
 			shown.Sessions = append(shown.Sessions, session{&s, s.ID == c.Access.Session, canEnd})
 		}
 	}
@@ -134,11 +135,8 @@ func fits(text string, end store.Time) bool {
 
 // chosen returns the scopes and the end of a token that a form asks for.
 func chosen(c *request.Call, tx *store.Tx, form url.Values) (scopes string, ends store.Time, err error) {
-	var asked []wire.Scope
-	for _, name := range form["scopes"] {
-		asked = append(asked, wire.Scope(name))
-	}
-	if scopes, err = c.OwnScopes(asked); err != nil {
+	asked := strings.Join(form["scopes"], " ")
+	if scopes, err = c.OwnScopes(request.ScopesIn(asked)); err != nil {
 		return "", 0, err
 	}
 	ends, err = c.TokenEnd(form.Get("lifetime"), tx.Now())

@@ -115,13 +115,7 @@ func (c *Call) Has(needed wire.Role) bool {
 }
 
 // Scopes returns the scopes of the caller's token or session.
-func (c *Call) Scopes() []wire.Scope {
-	var scopes []wire.Scope
-	for _, scope := range c.Access.ScopeList() {
-		scopes = append(scopes, wire.Scope(scope))
-	}
-	return scopes
-}
+func (c *Call) Scopes() []wire.Scope { return ScopesIn(c.Access.Scopes) }
 
 // forbidden says what a role is needed for, to a caller who has none on an account, and who has such a
 // role, to a caller with a lower one.

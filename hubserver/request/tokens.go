@@ -56,9 +56,26 @@ func (c *Call) NewToken(name string, scopes []wire.Scope) (secret string, t stor
 	return secret, t, nil
 }
 
-// OwnScopes returns scopes in the form of a row, sorted and separated by spaces: 403 if the caller lacks one.
+// ScopesIn returns the scopes in a row of the store, where spaces separate them.
+func ScopesIn(row string) []wire.Scope {
+	scopes := []wire.Scope{}
+	for scope := range strings.FieldsSeq(row) {
+		scopes = append(scopes, wire.Scope(scope))
+	}
+	return scopes
+}
+
+// JoinScopes is the reverse of ScopesIn.
+func JoinScopes(scopes []wire.Scope) string {
+	var row strings.Builder
+	for _, scope := range scopes {
+		row.WriteString(" " + string(scope))
+	}
+	return strings.TrimPrefix(row.String(), " ")
+}
+
+// OwnScopes returns scopes in the form of a row, sorted: 403 if the caller lacks one.
 func (c *Call) OwnScopes(scopes []wire.Scope) (string, error) {
-	var names []string
 	for _, scope := range scopes {
 		if !slices.Contains(wire.Scopes, scope) {
 			return "", InvalidBody("/scopes", "there is no scope %q", scope)
@@ -66,10 +83,8 @@ func (c *Call) OwnScopes(scopes []wire.Scope) (string, error) {
 		if err := c.NeedScope(scope); err != nil {
 			return "", err
 		}
-		names = append(names, string(scope))
 	}
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), " "), nil
+	return JoinScopes(slices.Compact(slices.Sorted(slices.Values(scopes)))), nil
 }
 
 // maxName bounds the name of a token, in characters.
@@ -128,9 +143,9 @@ func (c *Call) Mint(tx *store.Tx, t *store.Token, owner string) error {
 
 // MayRevoke returns a 403 if the token or session to revoke has a scope that the caller lacks, unless the caller has
 // admin:resource. Otherwise a token that can only read could revoke all others.
-func (c *Call) MayRevoke(scopes []string) error {
-	for _, scope := range scopes {
-		if !wire.HasScope(c.Scopes(), wire.Scope(scope)) {
+func (c *Call) MayRevoke(scopes string) error {
+	for _, scope := range ScopesIn(scopes) {
+		if !wire.HasScope(c.Scopes(), scope) {
 			return c.NeedScope(wire.ScopeAdminResource)
 		}
 	}
