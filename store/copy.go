@@ -114,7 +114,6 @@ func (t table) copy(ctx context.Context, from View, to *Store) error {
 	}
 	err := sqldb.Each(from, t.fields, func(row []any) error {
 		for i := range row {
-			row[i] = *row[i].(*any)
 			switch value := row[i].(type) {
 			case int64:
 				if t.isBool[i] {
@@ -142,13 +141,13 @@ func (t table) copy(ctx context.Context, from View, to *Store) error {
 	return nil
 }
 
-// fields sets row to new values, one for each column, and returns it.
-func (t table) fields(row *[]any) []any {
+// fields makes row as long as there are columns, and returns where its values are.
+func (t table) fields(row *[]any) (to []any) {
 	*row = make([]any, len(t.columns))
 	for i := range *row {
-		(*row)[i] = new(any)
+		to = append(to, &(*row)[i])
 	}
-	return *row
+	return to
 }
 
 // copySequence sets the last used id in the other store, so that none is used twice.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -231,34 +232,27 @@ func configChanges(from, to []byte) (changes Changes, err error) {
 		from = []byte("{}")
 	}
 	err = store.CompareConfigs(from, to, func(key string, before, after []byte) {
-		kind := "changed"
-		if before == nil {
-			kind = "added"
-		} else if after == nil {
-			kind = "removed"
-		}
+		kind := kindOf(before != nil, after != nil)
 		changes.add(Change{Kind: kind, Key: key, From: string(before), To: string(after)})
 	})
 	return changes, err
 }
 
 func fileChanges(from, to []byte) (changes Changes, err error) {
-	before, err := tree.Read(from)
-	if err != nil {
-		return changes, err
+	err = tree.Changes(from, to, func(was, is *tree.Entry) error {
+		changes.add(Change{Kind: kindOf(was != nil, is != nil), Key: cmp.Or(is, was).Path})
+		return nil
+	})
+	return changes, err
+}
+
+// kindOf returns the kind of a change: was and is say whether there was something before, and is after.
+func kindOf(was, is bool) string {
+	switch {
+	case !was:
+		return "added"
+	case !is:
+		return "removed"
 	}
-	after, err := tree.Read(to)
-	if err != nil {
-		return changes, err
-	}
-	add := func(kind string, paths []string) {
-		for _, path := range paths {
-			changes.add(Change{Kind: kind, Key: path})
-		}
-	}
-	d := tree.Diff(before, after)
-	add("added", d.Added)
-	add("changed", d.Changed)
-	add("removed", d.Removed)
-	return changes, nil
+	return "changed"
 }
