@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
@@ -18,7 +17,10 @@ func getBaseFiles(c *request.Call) error {
 	if err != nil || c.Unmodified(set.Digest) {
 		return err
 	}
-	files, err := filesIn(c, set)
+	if err := c.Need(listCost * set.Files); err != nil {
+		return err
+	}
+	files, err := tree.Read(set.Content)
 	if err != nil {
 		return err
 	}
@@ -37,14 +39,6 @@ func checkDigest(name, digest string) error {
 
 // listCost is how much memory one file takes in a list and as a [tree.Entry], in bytes.
 const listCost = 512
-
-// filesIn returns the files in a list, for which it takes room.
-func filesIn(c *request.Call, set store.Revision) (tree.Tree, error) {
-	if err := c.Need(listCost * set.Files); err != nil {
-		return nil, err
-	}
-	return tree.Read(set.Content)
-}
 
 // presentFiles returns the base files of the project that the path names, 404 if it has none.
 func presentFiles(c *request.Call) (store.Revision, error) {
@@ -81,45 +75,39 @@ func getBaseFilesArchive(c *request.Call) error {
 	if err != nil {
 		return err
 	}
-	files, err := filesIn(c, set)
+	files, err := changedSince(c, set, c.R.URL.Query().Get("base"))
 	if err != nil {
 		return err
-	}
-	if base := c.R.URL.Query().Get("base"); base != "" {
-		if files, err = changedSince(c, files, base); err != nil {
-			return err
-		}
 	}
 	err = sendTar(c, c.Resource.ID, set.Digest, files, set.At.Time())
 	noteDamage(c, err)
 	return err
 }
 
-// changedSince returns the files without those that a former list of the project has, too. It returns all of them
-// if that list is damaged or not kept, or if the caller must not know it: a public project may have been private.
-func changedSince(c *request.Call, files tree.Tree, base string) (tree.Tree, error) {
-	if err := checkDigest("base", base); err != nil {
+// changedSince returns the files in a list without those that a former list of the project, base, has, too. It returns
+// all of them without a base, if that is damaged or not kept, or if the caller must not know it: a public project may
+// have been private.
+func changedSince(c *request.Call, set store.Revision, base string) (changed tree.Tree, err error) {
+	var former store.Revision // without a base, one without files
+	if err := checkDigest("base", base); base != "" && err != nil {
 		return nil, err
 	}
-	if !c.Has(wire.Reader) {
-		return files, nil
+	if base != "" && c.Has(wire.Reader) {
+		former, err = c.View().Revision(c.Resource.ID, store.Files, base)
+		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) {
+			return nil, err
+		}
 	}
-	former, err := c.View().Revision(c.Resource.ID, store.Files, base)
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged) {
-		return files, nil
-	}
-	if err != nil {
+	if err := c.Need(listCost * set.Files); err != nil {
 		return nil, err
 	}
-	known, err := filesIn(c, former)
-	if err != nil {
-		return nil, err
-	}
-	same := make(map[tree.Entry]bool, len(known))
-	for _, e := range known {
-		same[e] = true
-	}
-	return slices.DeleteFunc(files, func(e tree.Entry) bool { return same[e] }), nil
+	err = tree.Changes(former.Content, set.Content, func(_, is *tree.Entry) error {
+		if is != nil {
+			changed = append(changed, *is)
+		}
+		return nil
+	})
+	return changed, err
 }
 
 // digestBytes bounds what a digest takes in the JSON of a plan, in bytes: 64, quotes, a comma and white space.
