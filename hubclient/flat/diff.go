@@ -1,5 +1,10 @@
 package flat
 
+import (
+	"slices"
+	"strings"
+)
+
 // Difference is what leads from one config to another, each list in key order.
 type Difference struct {
 	Added, Removed []Entry
@@ -96,4 +101,63 @@ func entries(name string, list []Entry) node {
 		n.items = append(n.items, node{name: e.Key, text: e.Text})
 	}
 	return n
+}
+
+// ByRecord returns the difference for people: enrichments that differ in records are those records, or their members,
+// by keys such as enrichments[Pet.name].placeholder, which are no keys of a config. A record is known by its id or its
+// target, as in [Merge].
+func (d Difference) ByRecord() Difference {
+	i := slices.IndexFunc(d.Changed, func(c Change) bool { return c.Key == enrichments })
+	if i < 0 {
+		return d
+	}
+	from, errFrom := parse([]byte(d.Changed[i].From))
+	to, errTo := parse([]byte(d.Changed[i].To))
+	if errFrom != nil || errTo != nil {
+		return d
+	}
+	for _, member := range []string{"id", "target"} {
+		was, wasIDs, wasOK := recordsBy(member, &from)
+		is, isIDs, isOK := recordsBy(member, &to)
+		if !wasOK || !isOK {
+			continue
+		}
+		all := Difference{
+			Added: slices.Clone(d.Added), Changed: slices.Delete(slices.Clone(d.Changed), i, i+1), Removed: slices.Clone(d.Removed),
+		}
+		compared := slices.Compact(slices.Sorted(slices.Values(slices.Concat(wasIDs, isIDs))))
+		for _, id := range compared {
+			all.add(enrichments+"["+id+"]", memberOf(was, id), memberOf(is, id))
+		}
+		if all.Len() == d.Len()-1 { // they have another order
+			return d
+		}
+		all.sort()
+		return all
+	}
+	return d
+}
+
+// add adds how a record differs.
+func (d *Difference) add(key string, was, is *node) {
+	switch {
+	case was == nil && is == nil, same(was, is):
+	case was == nil:
+		d.Added = append(d.Added, Entry{key, is.leafText()})
+	case is == nil:
+		d.Removed = append(d.Removed, Entry{key, was.leafText()})
+	case was.isObject() && is.isObject() && !was.reference && !is.reference:
+		for _, name := range names(was, is) {
+			d.add(key+"."+escape(name), memberOf(was, name), memberOf(is, name))
+		}
+	default:
+		d.Changed = append(d.Changed, Change{key, was.leafText(), is.leafText()})
+	}
+}
+
+func (d *Difference) sort() {
+	byKey := func(a, b Entry) int { return strings.Compare(a.Key, b.Key) }
+	slices.SortFunc(d.Added, byKey)
+	slices.SortFunc(d.Removed, byKey)
+	slices.SortFunc(d.Changed, func(a, b Change) int { return strings.Compare(a.Key, b.Key) })
 }

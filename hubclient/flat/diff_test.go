@@ -1,6 +1,7 @@
 package flat_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,5 +51,35 @@ func TestDiff_KeysInByteOrder(t *testing.T) {
 				t.Errorf("\n got %s\nwant %s", got, want)
 			}
 		})
+	}
+}
+
+func TestDifference_ByRecord(t *testing.T) {
+	for name, test := range map[string]struct{ from, to, want string }{
+		"members": {
+			`[{"target":"Pet.name","placeholder":"Polly","a":{"b":1}},{"target":"Pet.age"}]`,
+			`[{"target":"Pet.age","help":"In years"},{"target":"Pet.name","placeholder":"Rex","a":{"b":2}}]`,
+			`{"added":{"enrichments[Pet.age].help":"In years"},"changed":{"enrichments[Pet.name].a.b":{"from":1,"to":2},` +
+				`"enrichments[Pet.name].placeholder":{"from":"Polly","to":"Rex"}},"removed":{}}`,
+		},
+		"records": {
+			`[{"id":1,"x":1},{"id":2}]`, `[{"id":2},{"id":3}]`,
+			`{"added":{"enrichments[3]":{"id":3}},"changed":{},"removed":{"enrichments[1]":{"id":1,"x":1}}}`,
+		},
+		"another order": {
+			`[{"id":1},{"id":2}]`, `[{"id":2},{"id":1}]`,
+			`{"added":{},"changed":{"enrichments":{"from":[{"id":1},{"id":2}],"to":[{"id":2},{"id":1}]}},"removed":{}}`,
+		},
+		"no records": {`[1]`, `[2]`, `{"added":{},"changed":{"enrichments":{"from":[1],"to":[2]}},"removed":{}}`},
+	} {
+		d := flat.Diff(fold(t, `{"enrichments":`+test.from+`}`), fold(t, `{"enrichments":`+test.to+`}`))
+		before := fmt.Sprint(d)
+		got, err := d.ByRecord().MarshalJSON()
+		if err != nil || string(got) != test.want {
+			t.Errorf("%s: %s, %v\nwant %s", name, got, err, test.want)
+		}
+		if fmt.Sprint(d) != before {
+			t.Errorf("%s: the difference itself changed", name)
+		}
 	}
 }

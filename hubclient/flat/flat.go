@@ -116,9 +116,12 @@ func (c Config) Get(key string) (text string, ok bool) {
 // EnrichmentCount is the number of records in the setting enrichments, an array
 // of records or an object of records. Anything else holds none.
 func (c Config) EnrichmentCount() int {
-	enrichments, _ := c.settings.member("enrichments")
-	return len(enrichments.items)
+	list, _ := c.settings.member(enrichments)
+	return len(list.items)
 }
+
+// enrichments is the setting whose value is a list of records.
+const enrichments = "enrichments"
 
 // flat returns the members of the flat config, named by their keys, in key
 // order. It differs from the order of names: a is before a-, but a- before a.b.

@@ -88,7 +88,7 @@ func (m *merger) merge(path []string, base, mine, theirs *node) *node {
 	case !holdsLeaf(mine) && !holdsLeaf(theirs):
 		return m.members(path, base, mine, theirs)
 	case holdsLeaf(mine) && holdsLeaf(theirs):
-		if merged, ok := m.enrichments(path, base, mine, theirs); ok {
+		if merged, ok := m.mergeRecords(path, base, mine, theirs); ok {
 			return merged
 		}
 	case m.known && !holdsLeaf(base):
@@ -187,11 +187,11 @@ func (n node) equal(o node) bool {
 	})
 }
 
-// enrichments merges enrichments record by record, as members of an object that are named by what
+// mergeRecords merges enrichments record by record, as members of an object that are named by what
 // identifies them. It returns false where that is not possible, or where the values at path are no
 // enrichments.
-func (m *merger) enrichments(path []string, base, mine, theirs *node) (*node, bool) {
-	if len(path) != 1 || path[0] != "enrichments" {
+func (m *merger) mergeRecords(path []string, base, mine, theirs *node) (*node, bool) {
+	if len(path) != 1 || path[0] != enrichments {
 		return nil, false
 	}
 	for _, member := range []string{"id", "target"} {

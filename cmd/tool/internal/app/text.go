@@ -138,6 +138,7 @@ func FullDifferenceLines(d flat.Difference) []string {
 // differenceLines writes a difference with values of at most width columns, and at most maxLines
 // lines of each kind.
 func differenceLines(d flat.Difference, width, maxLines int) (lines []string) {
+	d = d.ByRecord()
 	kinds := map[string]int{"+": len(d.Added), "~": len(d.Changed), "-": len(d.Removed)}
 	shown := map[string]int{}
 	for _, c := range Changes(d) {

@@ -143,9 +143,10 @@ func (r *result) markdown(w *app.Printer) {
 		width, maxRows = math.MaxInt, math.MaxInt
 	}
 	words := map[string]string{"+": "added", "~": "changed", "-": "removed"}
-	for i, c := range app.Changes(r.Changes) {
+	changes := r.Changes.ByRecord()
+	for i, c := range app.Changes(changes) {
 		if i == maxRows {
-			w.Line("| | … and %d more | | |", r.Changes.Len()-maxRows)
+			w.Line("| | … and %d more | | |", changes.Len()-maxRows)
 			break
 		}
 		from, to := c.Values(width)
