@@ -13,6 +13,7 @@ import (
 
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver"
+	"example.com/projecthub/store"
 )
 
 func TestPutConfig_FoldsAndReplaces(t *testing.T) {
@@ -389,6 +390,34 @@ func TestConfig_CredentialsDoNotBecomePublic(t *testing.T) {
 		refused(alice.post(web+"/config/restore", `{"revision": "`+former+`"}`, ifMatch))
 		if after := alice.get(web + "/config").want(200); !bytes.Equal(after.body, now.body) {
 			t.Errorf("%s", after.body)
+		}
+	})
+}
+
+// A credential is not written while another request makes the project public.
+func TestConfig_CredentialIsNotWrittenWhileItBecomesPublic(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		hub.settings(`{"title": "x"}`)
+		var wrote sync.WaitGroup
+		hub.write(func(tx *store.Tx) error {
+			p, err := tx.LockProject(hub.resource("acme", store.KindProject, "web"))
+			if err != nil {
+				return err
+			}
+			wrote.Go(func() {
+				a, err := hub.as("alice").try("PUT", clientCfg, `{"settings": {"key": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}}`)
+				if err != nil || a.status == 200 {
+					t.Errorf("%v, %d %s", err, a.status, a.body)
+				}
+			})
+			hub.awaitLock()
+			p.Visibility = "public"
+			return tx.EditProject(p)
+		})
+		wrote.Wait()
+		if body := hub.with("").get(config).want(200).body; strings.Contains(string(body), "ghp_") {
+			t.Errorf("everyone reads %s", body)
 		}
 	})
 }

@@ -173,8 +173,9 @@ type configWrite struct {
 	patch  *wire.PatchConfig
 	dryRun bool // check and answer only
 
-	condition store.Condition // of the request
-	by        store.Author
+	condition   store.Condition // of the request
+	by          store.Author
+	credentials []wire.FieldError // settings that look like some
 }
 
 // apply returns what the config is after the write.
@@ -257,11 +258,11 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 		return nil, settingsInvalid(findings)
 	}
 	after := store.Revision{Content: config.Canonical()}
-	found := secret.InSettings(config, after.Content)
-	if changes && found != nil && c.Resource.Visibility == string(wire.Public) {
-		return nil, refuseCredentials(found)
+	w.credentials = secret.InSettings(config, after.Content)
+	if changes && w.credentials != nil && c.Resource.Visibility == string(wire.Public) {
+		return nil, refuseCredentials(w.credentials)
 	}
-	findings = append(findings, found...)
+	findings = append(findings, w.credentials...)
 	if !changes || w.dryRun {
 		after.Digest = store.Digest(after.Content)
 	} else if before, after, err = saveConfig(c, w, before, after.Content, rule.Digest); err != nil {
@@ -302,6 +303,15 @@ func saveConfig(
 		w.condition.Match = []string{former.Digest}
 	}
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
+		if w.credentials != nil { // the project may have become public meanwhile
+			now, err := tx.LockProject(c.Resource.ID)
+			if err != nil {
+				return done, err
+			}
+			if now.Visibility == string(wire.Public) {
+				return done, refuseCredentials(w.credentials)
+			}
+		}
 		// Both are set anew each time: this may run again.
 		before, after, err = tx.WriteConfig(c.Resource.ID, write, w.condition)
 		if err == nil && after.N != before.N {
