@@ -69,11 +69,11 @@ func (c *Call) renamed(ask store.Ask) (slug string, err error) {
 	if ask.Kind != store.KindProject {
 		return "", nil
 	}
-	user := int64(0)
+	var by store.Caller
 	if c.Access != nil {
-		user = c.Access.Caller.AccountID
+		by = c.Access.Caller
 	}
-	slug, err = c.View().FormerName(ask.Account, ask.Slug, user)
+	slug, err = c.View().FormerName(ask.Account, ask.Slug, by)
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
 	}
@@ -281,9 +281,8 @@ func (c *Call) credentials(a store.Ask) store.Ask {
 }
 
 // permitAgain checks in tx that the token or session is still valid, that the caller still has each role
-// that was checked before, that each name is still that of the same resource, and that the one of the path is
-// as public as it was. It locks the resource
-// that the path names, which saves a query.
+// that was checked before, and that each name is still that of the same resource. It locks the resource
+// that the path names, which saves a query. What else of it may have changed while this waited for the lock, f reads.
 func (c *Call) permitAgain(tx *store.Tx) error {
 	if c.Access == nil {
 		return nil
@@ -303,16 +302,27 @@ func (c *Call) permitAgain(tx *store.Tx) error {
 		case store.Rank(a.Role) < store.Rank(string(g.role)):
 			return c.NotPermitted(wire.Role(a.Role), g.ask.Account, g.role)
 		case g.resource != 0 && a.Resource.ID == 0:
-			return noResource(g.ask)
-		case g.resource != 0 && g.resource == c.Resource.ID && a.Resource.Visibility != c.Resource.Visibility:
-			return Problemf(http.StatusConflict, wire.CodePlanOutdated, "@%s/%s is %s now",
-				g.ask.Account, g.ask.Slug, a.Resource.Visibility).WithHint("send the request again")
+			return c.gone(tx, g.ask)
 		case g.resource != 0 && a.Resource.ID != g.resource:
 			return Problemf(http.StatusConflict, wire.CodePlanOutdated, "@%s/%s is another %s now",
 				g.ask.Account, g.ask.Slug, g.ask.Kind).WithHint("send the request again")
 		}
 	}
 	return nil
+}
+
+// gone is the 404 for a resource that was deleted during the request, or the 503 for a project that was renamed: the
+// same request finds it.
+func (c *Call) gone(tx *store.Tx, ask store.Ask) error {
+	present, err := tx.FormerName(ask.Account, ask.Slug, c.Access.Caller)
+	if ask.Kind != store.KindProject || errors.Is(err, store.ErrNotFound) {
+		return noResource(ask)
+	}
+	if err != nil {
+		return err
+	}
+	return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "@%s/%s became @%s/%s at the same time",
+		ask.Account, ask.Slug, ask.Account, present).WithHeader("Retry-After", "1")
 }
 
 // Recheck checks during a long response that the caller may still use the endpoint, and that the path
