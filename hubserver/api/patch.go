@@ -40,6 +40,12 @@ func applyPatch(config flat.Config, p *wire.PatchConfig) (flat.Config, error) {
 	}
 	for _, key := range set.Keys() {
 		text, _ := set.Get(key)
+		if above, ok := strings.CutSuffix(key, ".$secret"); ok && isReference(members[above]) {
+			delete(members, above) // a reference no more
+		}
+		if isReference(jsontext.Value(text)) {
+			delete(members, key+".$secret")
+		}
 		members[key] = jsontext.Value(text)
 	}
 	text, err := wire.Encode(members)
@@ -52,6 +58,9 @@ func applyPatch(config flat.Config, p *wire.PatchConfig) (flat.Config, error) {
 	}
 	return patched, err
 }
+
+// isReference reports whether the value of a key is a reference to a secret: no other object with members is one.
+func isReference(value jsontext.Value) bool { return value.Kind() == '{' && len(value) > len("{}") }
 
 // setError is the error of a key that the patch sets.
 func setError(key, detail string) *wire.ShapeError {

@@ -22,6 +22,20 @@ func parsed(t testing.TB, text string) flat.Config {
 	return c
 }
 
+// The key of what makes an object a reference can be set as any other.
+func TestPatch_SetsTheNameOfASecret(t *testing.T) {
+	for _, test := range []struct{ stored, set, want string }{
+		{`{"a.$secret":"low"}`, `{"a.$secret":"KEY"}`, `{"a":{"$secret":"KEY"}}`},
+		{`{"a":{"$secret":"KEY"}}`, `{"a.$secret":"low"}`, `{"a.$secret":"low"}`},
+		{`{"a":{"$secret":"KEY"}}`, `{"a.$secret":"OTHER"}`, `{"a":{"$secret":"OTHER"}}`},
+	} {
+		after, err := applyPatch(parsed(t, test.stored), &wire.PatchConfig{Set: []byte(test.set)})
+		if err != nil || string(after.Canonical()) != test.want {
+			t.Errorf("%s in %s: %s, %v", test.set, test.stored, after.Canonical(), err)
+		}
+	}
+}
+
 func TestPatch_SetsAndRemovesKeys(t *testing.T) {
 	const stored = `{"a.b":1,"a.c":{},"d":[1],"e\\.f":"x"}`
 	for _, test := range []struct {
