@@ -54,7 +54,7 @@ var awkward = []rune{'a', 'b', 'c', '.', '.', '\\', '\\', '"', '/', '~', '-', '_
 
 func (g *generator) text() string {
 	if g.IntN(4) == 0 {
-		return []string{"", "a", "enrichments", "__proto__", "b"}[g.IntN(5)]
+		return []string{"", "a", "enrichments", "$secret", "b", "$secret"}[g.IntN(6)]
 	}
 	s := make([]rune, g.IntN(4))
 	for i := range s {
@@ -103,6 +103,10 @@ func (g *generator) value(depth int) {
 	}
 	switch g.IntN(kinds) {
 	case 0:
+		if g.IntN(2) == 0 {
+			g.quoted([]string{"A", "B", "low"}[g.IntN(3)])
+			break
+		}
 		g.quoted(g.text())
 	case 1:
 		g.number()
