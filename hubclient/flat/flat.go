@@ -70,7 +70,9 @@ func (c Config) Unfold() []byte { return c.settings.appendTo(nil) }
 // strings with nothing escaped that need not be, numbers as they were written.
 // Two configs are equal when their canonical forms are.
 func (c Config) Canonical() []byte {
-	members := c.flat()
+	list := borrow()
+	defer list.giveBack()
+	members := list.flatten(c)
 	size := len("{}")
 	for _, m := range members {
 		size += len(`"":,`) + len(m.name) + max(len(m.text), len("{}")) // most need no more
@@ -125,23 +127,30 @@ const enrichments = "enrichments"
 
 // flat returns the members of the flat config, named by their keys, in key
 // order. It differs from the order of names: a is before a-, but a- before a.b.
-func (c Config) flat() []node {
-	leaves := appendLeaves(make([]node, 0, c.Len()), c.settings, make([]byte, 0, 128))
-	slices.SortFunc(leaves, byName)
-	return leaves
+func (c Config) flat() []node { return new(list).flatten(c) }
+
+// flatten is [Config.flat] in the memory of an empty list.
+func (l *list) flatten(c Config) []node {
+	l.nodes = slices.Grow(l.nodes, c.Len())
+	l.addLeaves(c.settings, make([]byte, 0, 128))
+	keys, start := string(l.keys), 0 // one text for all, since they are short
+	for i, end := range l.ends {
+		l.nodes[i].name, start = keys[start:end], end
+	}
+	slices.SortFunc(l.nodes, byName)
+	return l.nodes
 }
 
-func appendLeaves(leaves []node, object node, prefix []byte) []node {
+func (l *list) addLeaves(object node, prefix []byte) {
 	for _, n := range object.items {
 		key := append(prefix, escape(n.name)...)
 		if n.isLeaf() {
-			n.name = string(key)
-			leaves = append(leaves, n)
+			l.nodes, l.keys = append(l.nodes, n), append(l.keys, key...)
+			l.ends = append(l.ends, len(l.keys))
 		} else {
-			leaves = appendLeaves(leaves, n, append(key, '.'))
+			l.addLeaves(n, append(key, '.'))
 		}
 	}
-	return leaves
 }
 
 // Limits is how large a config may be. A limit of 0 limits nothing.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -144,11 +145,34 @@ func isPlain(s string) bool {
 	return true
 }
 
+// list is a list of nodes that are needed for a moment.
+type list struct {
+	nodes []node
+	keys  []byte // of the nodes, one after the other
+	ends  []int  // in keys
+}
+
+var lists = sync.Pool{New: func() any { return new(list) }}
+
+func borrow() *list { return lists.Get().(*list) }
+
+// giveBack keeps the list for the next one that needs a list, unless it is large.
+func (l *list) giveBack() {
+	if cap(l.nodes) > 1024 || cap(l.keys) > 32<<10 {
+		return
+	}
+	clear(l.nodes[:cap(l.nodes)]) // which name texts
+	l.nodes, l.keys, l.ends = l.nodes[:0], l.keys[:0], l.ends[:0]
+	lists.Put(l)
+}
+
 // parse reads exactly one JSON value. The error is a [*wire.SyntaxError].
 func parse(text []byte) (node, error) {
 	// Duplicate names are left to sortMembers, which has them next to each other.
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
-	r := reader{text: string(text), dec: dec}
+	open := borrow()
+	defer open.giveBack()
+	r := reader{text: string(text), dec: dec, open: open}
 	n, err := r.value()
 	if err == nil {
 		if _, err = r.dec.ReadToken(); errors.Is(err, io.EOF) {
@@ -176,7 +200,7 @@ type reader struct {
 	dec  *jsontext.Decoder
 	// open is a stack of the items of all arrays and objects not yet closed, so
 	// that each gets a slice of its exact size.
-	open []node
+	open *list
 }
 
 func (r *reader) value() (node, error) {
@@ -232,7 +256,7 @@ func (r *reader) items(end jsontext.Kind) ([]node, error) {
 	if _, err := r.dec.ReadToken(); err != nil {
 		return nil, err
 	}
-	start := len(r.open)
+	start := len(r.open.nodes)
 	for r.dec.PeekKind() != end {
 		var name string
 		if end == jsontext.KindEndObject {
@@ -247,10 +271,10 @@ func (r *reader) items(end jsontext.Kind) ([]node, error) {
 			return nil, err
 		}
 		item.name = name
-		r.open = append(r.open, item)
+		r.open.nodes = append(r.open.nodes, item)
 	}
-	items := slices.Clone(r.open[start:])
-	r.open = r.open[:start]
+	items := slices.Clone(r.open.nodes[start:])
+	r.open.nodes = r.open.nodes[:start]
 	_, err := r.dec.ReadToken()
 	return items, err
 }
