@@ -20,7 +20,9 @@ var sheets = []struct {
 	{"dark", usual, dark, "NO_COLOR="},
 	{"light", usual, light, "NO_COLOR="},
 	{"no colour", usual, dark, "NO_COLOR=1"},
-	{"40 columns", narrow, dark, "NO_COLOR="},
+	{"wide", size{120, 30}, dark, "NO_COLOR="},
+	{"dark, 40x15", narrow, dark, "NO_COLOR="},
+	{"light, 40x15", narrow, light, "NO_COLOR="},
 }
 
 // contact collects pictures of screens in one look.
@@ -93,17 +95,62 @@ func (c *contact) tour() {
 		turn{"is available", "", enter}, turn{"> Private", "create: visibility", enter},
 		turn{"> Register", "create: API", enter}, turn{"> Not now", "create: files", up}, turn{"> Push", "", enter},
 		turn{"> Create @", "create: review", enter})
-	c.write(".tool/app/client.json", strings.Replace(c.read(".tool/app/client.json"), `"basePath": "src"`,
-		`"basePath": "src", "title": "Pet store", "theme": {"colour": "teal", "dark": true}, "tags": ["cats", "dogs"]`, 1))
+	c.edit(`"basePath": "src"`,
+		`"basePath": "src", "title": "Pet store", "theme": {"colour": "teal", "dark": true}, "tags": ["cats", "dogs"]`)
 	c.screens(0, nil, turn{"changed here", "home: changed here", "q"})
 	c.screens(0, []string{"push", "app"}, turn{"[n] Cancel", "push: question", "a"}, turn{"> +", "push: unfolded", "/"},
 		turn{"filter: _", "push: filter", "teal" + enter}, turn{"filter: teal  ", "push: filtered", "y"})
 	c.screens(0, []string{"pull", "app"})
 	c.screens(0, []string{"project", "rm", "@alice/app"}, turn{"to delete it.", "rm: question", "web" + enter}, turn{"✗ that is not", "rm: wrong name", ctrlU + enter})
-	c.screens(0, []string{"status"})
 	c.screens(2, []string{"psuh"})
 	c.screens(1, []string{"push", "nothing"})
+	c.others()
+	c.publishing()
+	c.waiting()
 	c.env = append(c.env, "TERM=dumb")
-	c.write(".tool/app/client.json", strings.Replace(c.read(".tool/app/client.json"), "teal", "green", 1))
+	c.edit("green", "blue")
 	c.screens(0, []string{"push", "app"}, turn{"(default 1):", "push: in lines", "no" + enter})
+}
+
+// others shows what is different once somebody else writes, too.
+func (c *contact) others() {
+	c.edit("teal", "green")
+	edits := `{"set": {"title": "Pets & people", "theme.accent": "coral"}}`
+	if err := patch(c.origin+"/v1/projects/alice/app/config", c.token, edits); err != nil {
+		c.t.Fatal(err)
+	}
+	c.screens(0, []string{"diff", "app"})
+	c.screens(0, []string{"log", "app"})
+	c.screens(0, nil, turn{"changed here and on the hub", "home: changed here and on the hub", "q"})
+	c.screens(0, []string{"push", "app"}, turn{"[m] Merge", "push: undoes edits of others", "n"})
+	c.edit("Pet store", "Animals")
+	c.screens(0, []string{"pull", "app"}, turn{"1 to choose", "merge: conflict", "t"}, turn{"0 to choose", "merge: chosen", enter})
+	c.screens(0, []string{"push", "app", "--force"})
+}
+
+// publishing shows a second local project, and a stack that is not published yet.
+func (c *contact) publishing() {
+	c.write(".tool/shop/client.json", `{"settings": {"basePath": "shop"}}`+"\n")
+	c.write(".tool/shop/stack.json", `{"name": "@alice/app", "version": "0.2.0"}`+"\n")
+	c.screens(0, nil, turn{"> app", "home: several projects", down}, turn{"> shop", "home: not created", "q"})
+	c.screens(0, []string{"diff"}, turn{"Which local project?", "pick a local project", enter})
+	c.screens(0, []string{"publish", "shop"}, turn{"> Cancel", "publish: question", up}, turn{"> Publish", "", enter})
+	c.screens(0, []string{"status"})
+}
+
+// waiting shows a hub that is slow, and a push that watches.
+func (c *contact) waiting() {
+	seen := make(chan struct{})
+	slow := c.silent(seen)
+	term := c.open(c.size, "status", "--origin", slow, "--token", c.token)
+	term.wait("waiting for " + slow[:len("http://127.0.0.1")])
+	c.keep(term, "waiting for a hub")
+	close(seen)
+	term.ends(0)
+	c.screens(0, []string{"push", "app", "--watch", "--base-files", "--force"}, turn{"watching; ctrl-c ends it", "push: watch", ctrlC})
+}
+
+// edit replaces a part of the settings.
+func (c *contact) edit(from, to string) {
+	c.write(".tool/app/client.json", strings.Replace(c.read(".tool/app/client.json"), from, to, 1))
 }

@@ -46,24 +46,32 @@ func TestStatus_AsksEverythingAtOnce(t *testing.T) {
 func TestStatus_ShowsWhichHubItWaitsFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
+	seen := make(chan struct{})
+	slow := w.silent(seen)
+	term := w.open(usual, "status", "--origin", slow, "--token", w.token)
+	term.wait("waiting for " + slow)
+	close(seen)
+	term.ends(0)
+	if strings.Contains(term.text(), "waiting for") {
+		t.Errorf("the line is still shown:\n%s", term.text())
+	}
+}
+
+// silent returns the address of the hub as one that answers nothing until seen is closed.
+func (w *world) silent(seen <-chan struct{}) string {
+	w.t.Helper()
 	target, err := url.Parse(w.hub.origin)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	hub, seen := httputil.NewSingleHostReverseProxy(target), make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+	hub := httputil.NewSingleHostReverseProxy(target)
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		select {
 		case <-seen:
 			hub.ServeHTTP(answer, r)
 		case <-r.Context().Done():
 		}
 	}))
-	t.Cleanup(slow.Close)
-	term := w.open(usual, "status", "--origin", slow.URL, "--token", w.token)
-	term.wait("waiting for " + slow.URL)
-	close(seen)
-	term.ends(0)
-	if strings.Contains(term.text(), "waiting for") {
-		t.Errorf("the line is still shown:\n%s", term.text())
-	}
+	w.t.Cleanup(server.Close)
+	return server.URL
 }

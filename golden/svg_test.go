@@ -92,11 +92,12 @@ func (term *terminal) drawRow(b *strings.Builder, y, columns int, p paper, repla
 type look struct {
 	ink, back string // "": as everything
 	bold      bool
+	faint     bool
 }
 
 func (p paper) lookOf(g vt10x.Glyph) look {
-	const bold = 1 << 2
-	l := look{bold: g.Mode&bold != 0}
+	const bold, italic = 1 << 2, 1 << 4
+	l := look{bold: g.Mode&bold != 0, faint: g.Mode&italic != 0}
 	fg := g.FG
 	if l.bold && fg >= 8 && fg < 16 {
 		fg -= 8 // the screen brightens what is bold
@@ -142,6 +143,9 @@ func (l look) draw(b *strings.Builder, column, row int, text string) {
 	}
 	if l.bold {
 		attributes += ` font-weight="bold"`
+	}
+	if l.faint {
+		attributes += ` fill-opacity="0.6"`
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%d" textLength="%d"%s>%s</text>`+"\n",
 		margin+column*cellWidth, margin+row*cellHeight+15, cells*cellWidth, attributes, escaped(text))

@@ -102,7 +102,7 @@ func (term *terminal) draw() {
 		n, err := term.pty.Read(buffer)
 		term.mu.Lock()
 		term.bytes.Write(buffer[:n])
-		term.screen.Write(buffer[:n])
+		term.screen.Write(bytes.ReplaceAll(buffer[:n], []byte("\x1b[2m"), []byte("\x1b[3m"))) // it knows no faint text
 		close(term.changed)
 		term.changed = make(chan struct{})
 		term.mu.Unlock()
