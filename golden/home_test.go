@@ -64,22 +64,21 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 	term := w.open(usual)
 	w.talk(term, []turn{
 		{"> gone", "", down + down}, {"> web", "", "p"},
-		{"[n] Cancel", "", "y"}, {"> Back to the overview", "home-pushed", enter},
-		{"> web", "", "f"}, {"> Cancel", "home-files", enter}, {"Aborted: nothing was changed", "", ""}, {"> Back to the overview", "", enter},
-		{"> web", "", "f"}, {"> Cancel", "", up}, {"> Push them", "", enter}, {"base files   ", "", ""}, {"> Back to the overview", "", enter},
-		{"> web", "", "o"}, {"> Back to the overview", "", enter},
-		{"> web", "", up}, {"> shop", "", "u"}, {"> Cancel", "", up}, {"> Publish it", "", enter},
-		{"Published @alice/web 1.1.0", "", ""}, {"> Back to the overview", "", enter},
-		{"> shop", "", "c"}, {"> Continue", "", enter}, {"@alice/shop is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
+		{"[n] Cancel", "", "y"}, {"✓ Pushed web to @alice/web", "home-pushed", "p"}, // a disabled action says why
+		{"· web is the same on the hub: there is nothing to push", "home-disabled", "?"}, {"f  push with files", "home-help", "f"},
+		{"> Cancel", "home-files", enter}, {"· Aborted: nothing was changed", "", "f"},
+		{"> Cancel", "", up}, {"> Push them", "", enter}, {"✓ Pushed web to @alice/web", "", "o"},
+		{"✓ The page of web is " + w.origin + "/@alice/web", "", up}, {"> shop", "", "u"}, {"> Cancel", "", up}, {"> Publish it", "", enter},
+		{"✓ Published @alice/web 1.1.0", "", "c"}, {"> Continue", "", enter}, {"@alice/shop is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
 		{"> Use @alice/pets", "", enter}, {"> Create", "", enter},
-		{"Created @alice/shop", "", ""}, {"> Back to the overview", "", enter},
-		{"> shop", "", up}, {"> gone", "", "p"},
-		{"there is no project @alice/gone", "", ""}, {"> Back to the overview", "", enter}, // a failure ends nothing
-		{"> gone", "", down + down}, {"> web", "", ""},
+		{"✓ Created @alice/shop", "", up}, {"> gone", "", "p"},
+		{"✗ push gone", "home-failed", down + down}, // a failure ends nothing
+		{"> web", "", "h"}, {"History of web", "", "q"}, {"> web", "", ""},
 	})
 	w.patch(`{"set": {"title": "Mice"}}`)
 	w.talk(term, []turn{
-		{"> web", "", "l"}, {"[n] Cancel", "", "y"}, {"Pulled web", "", ""}, {"> Back to the overview", "", down}, {"> Quit", "", enter},
+		{"> web", "", "r"}, {"changed on the hub", "", "d"}, {"Difference of web", "home-difference", escape},
+		{"> web", "", "l"}, {"[n] Cancel", "", "y"}, {"✓ Pulled web", "", "q"},
 	})
 	term.ends(0)
 	if got := w.read(clientJSON); !strings.Contains(got, "Mice") {
@@ -99,7 +98,7 @@ func TestHome_WithoutHubOrProject(t *testing.T) {
 	t.Parallel()
 	w := newEmpty(t)
 	term := w.open(usual)
-	term.wait("There is no local project here.")
+	term.wait("There is no local project here")
 	w.show(term, "home-nothing")
 	term.press("p") // there is nothing to push
 	term.press("q")
@@ -120,12 +119,12 @@ func TestHome_PlainTerminalUsesLines(t *testing.T) {
 	c := w.command()
 	c.Env = append(c.Env, "ACCESSIBLE=1")
 	term := open(t, c, size{80, 60}, false)
-	term.askedTimes(1, "(default", "(default 8):")
-	term.press("3\r") // pull
+	term.askedTimes(1, "(default", "(default 11):")
+	term.press("2\r") // pull
 	term.askedTimes(2, "(default", "(default 1; < goes back):")
 	term.press("3\r") // web
-	term.askedTimes(3, "(default", "(default 1):")
-	term.press("2\r") // leave
+	term.askedTimes(3, "(default", "(default 11):")
+	term.press("\r") // leave
 	term.ends(0)
 	w.show(term, "home-plain")
 	if out := term.output(); strings.Contains(out, escape) {
@@ -145,7 +144,7 @@ func TestHome_AsksBeforeTheFirstPush(t *testing.T) {
 	w := newWorld(t, "{}")
 	w.setting(before)
 	term := w.open(usual)
-	w.talk(term, []turn{{"> web", "", "p"}, {"[n] Cancel", "home-first", "n"}, {"> Back to the overview", "", down}, {"> Quit", "", enter}})
+	w.talk(term, []turn{{"> web", "", "p"}, {"[n] Cancel", "home-first", "n"}, {"· Aborted", "", "q"}})
 	term.ends(0)
 	if got := w.config(); strings.Contains(got, "Pets") {
 		t.Errorf("the config is %s", got)
@@ -162,10 +161,8 @@ func TestHome_AsksForEachLoginAnew(t *testing.T) {
 	term := w.open(usual)
 	w.talk(term, []turn{
 		{"You are not logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"> In a browser", "", down + enter}, {"Token for", "", revoked}, taken(revoked),
-		{"error: log in:", "", ""}, {"> Back to the overview", "", enter},
-		{"You are not logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"> In a browser", "", down + enter}, {"Token for", "", w.token}, taken(w.token),
-		{"Logged in to", "", ""}, {"> Back to the overview", "", enter},
-		{"r refresh", "", "i"}, {"Which hub?", "", ctrlC},
+		{"✗ log in:", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"> In a browser", "", down + enter}, {"Token for", "", w.token}, taken(w.token),
+		{"✓ Logged in to", "", "i"}, {"Which hub?", "", ctrlC},
 	})
 	term.ends(130)
 }
@@ -184,7 +181,7 @@ func TestHome_ActionsCanBeLeft(t *testing.T) {
 			term := w.open(usual)
 			w.talk(term, []turn{{"> gone", "", down + down}, {"> web", "", c.key}, {c.asks, "", escape}})
 			if strings.HasPrefix(c.asks, "[") { // it has an answer by escape: no
-				w.talk(term, []turn{{"> Back to the overview", "", enter}})
+				w.talk(term, []turn{{"· Aborted", "", ""}})
 			}
 			w.talk(term, []turn{{"> web", "", c.key}, {c.asks, "", ctrlC}})
 			term.ends(130)

@@ -44,7 +44,7 @@ type question struct {
 func wizardQuestions() []question {
 	form := []turn{
 		{"> Continue", "", enter}, {"@alice/second is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
-		{"> Use @alice/pets", "", down + down}, {"> Use a registered", "", enter}, {"┃ @account/slug", "", "@alice/pets" + enter},
+		{"> Use @alice/pets", "", down + down}, {"> Use a registered", "", enter}, {"Which registered API?", "", "@alice/pets" + enter},
 		{"> Not now", "", enter}, {"> Create", "", ""},
 	}
 	line := []string{

@@ -51,7 +51,7 @@ func TestOverwrite_LargeDifference(t *testing.T) {
 			{"/", "filter: _", ""},
 			{"PAGE 17 AS", "filter: PAGE 17 AS_  1 of 300 keys", "found"},
 			{enter + "a", ">   ~ about\n", ""},
-			{escape, "\n↑/↓ move", "all"},
+			{escape, "• / filter\n", "all"},
 			{"a", ">   ~ about: ", ""},
 			{"/nowhere", "filter: nowhere_  0 of 300 keys", "not-found"},
 			{escape, ">   ~ about: ", "back"},

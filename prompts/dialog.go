@@ -17,7 +17,6 @@ import (
 type Question struct {
 	Title string
 	Facts []string // lines above the question
-	Frame bool     // draws a frame around the facts, for a review
 
 	Choices []Choice // to choose one from; nil: the answer is typed
 	Preset  string   // the value that is selected, or typed already; "" for none
@@ -83,7 +82,7 @@ type Step struct {
 	Skip     func() bool                 // whether the step is left out; nil: never
 	Load     func(context.Context) error // finds out what Question needs, in the background; nil: nothing
 	Doing    string                      // what is shown while Load runs, such as: Counting files
-	Question func() Question             // nil: the step asks nothing
+	Question func() Question             // nil, or one without a title: the step asks nothing
 	Take     func(answer string)
 }
 
@@ -95,23 +94,16 @@ var ErrStop = errors.New("stopped")
 //
 // The questions use the alternate screen. Below other lines they could not be redrawn in
 // their place once a resized terminal has wrapped those lines anew.
-func (p Prompter) Ask(ctx context.Context, steps ...Step) error {
-	return p.ask(ctx, steps, tea.WithAltScreen())
-}
-
-// AskBelow takes one step, below what was printed before.
-func (p Prompter) AskBelow(ctx context.Context, step Step) error {
-	return p.ask(ctx, []Step{step})
-}
-
-func (p Prompter) ask(ctx context.Context, steps []Step, options ...tea.ProgramOption) error {
-	if p.Terminal.Plain || p.Terminal.Rows < minRows {
+func (t *Terminal) Ask(ctx context.Context, steps ...Step) error {
+	p := t.prompter()
+	defer t.draws()()
+	if p.Plain || p.Rows < minRows {
 		return p.askPlain(ctx, steps)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // a Load or a Lookup may still run
 	d := newDialog(ctx, p, steps)
-	runErr := p.Terminal.Run(ctx, d, options...)
+	runErr := p.Run(ctx, d)
 	if err := cmp.Or(ctx.Err(), d.err, runErr); err != nil {
 		return err
 	}
@@ -127,8 +119,8 @@ const minRows = 10
 // dialog is the state of an Ask.
 type dialog struct {
 	ctx      context.Context // of Load and Lookup
-	prompter Prompter
-	theme    *tui.Theme
+	prompter prompter
+	screen   tui.Screen
 	steps    []Step
 	at       int // index of the current step; -1 before the first, len(steps) at the end
 
@@ -139,8 +131,8 @@ type dialog struct {
 	err   error // why the dialog ended early
 }
 
-func newDialog(ctx context.Context, p Prompter, steps []Step) *dialog {
-	return &dialog{ctx: ctx, prompter: p, theme: tui.NewTheme(p.Terminal.Out), steps: steps, at: -1}
+func newDialog(ctx context.Context, p prompter, steps []Step) *dialog {
+	return &dialog{ctx: ctx, prompter: p, screen: p.screen(), steps: steps, at: -1}
 }
 
 // load is a Load in the background. The next one starts when it has ended, since both may write to the
@@ -193,11 +185,11 @@ func (d *dialog) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return d, d.show()
 	case tea.WindowSizeMsg:
-		d.prompter.Terminal.Columns, d.prompter.Terminal.Rows = msg.Width, msg.Height
+		d.screen.Columns, d.screen.Rows = msg.Width, msg.Height
 		if d.form == nil {
 			return d, nil
 		}
-		return d, d.form.resize(d.prompter.Terminal)
+		return d, d.form.resize(d.screen)
 	case tea.KeyMsg:
 		switch msg.String() {
 		case "ctrl+c", "ctrl+d":
@@ -289,7 +281,7 @@ func (d *dialog) previous() int {
 	for i := d.at - 1; i >= 0; i-- {
 		step := d.steps[i]
 		skipped := step.Skip != nil && step.Skip()
-		if step.Question != nil && !skipped {
+		if !skipped && step.question().Title != "" {
 			return i
 		}
 	}
@@ -305,7 +297,7 @@ func (d *dialog) back() tea.Cmd {
 		d.edit++
 		return d.start()
 	}
-	if d.prompter.CanGoBack {
+	if d.prompter.canGoBack {
 		d.err = ErrBack
 		return tea.Quit
 	}
@@ -337,14 +329,22 @@ func (d *dialog) start() tea.Cmd {
 	})
 }
 
+// question returns the step's question, one without a title for none.
+func (s Step) question() Question {
+	if s.Question == nil {
+		return Question{}
+	}
+	return s.Question()
+}
+
 // show shows the question of the current step. A step without one is done.
 func (d *dialog) show() tea.Cmd {
-	step := d.steps[d.at]
-	if step.Question == nil {
+	question := d.steps[d.at].question()
+	if question.Title == "" {
 		return d.next()
 	}
-	canGoBack := d.prompter.CanGoBack || d.previous() >= 0
-	d.form = newForm(step.Question(), d.prompter, d.theme, canGoBack)
+	canGoBack := d.prompter.canGoBack || d.previous() >= 0
+	d.form = newForm(question, d.screen, d.prompter.status, canGoBack)
 	d.shown++
 	return tea.Batch(d.form.build(), d.changed())
 }
@@ -356,9 +356,7 @@ func (d *dialog) View() string {
 	case d.form != nil:
 		return d.form.String()
 	case d.at >= 0 && d.steps[d.at].Doing != "":
-		columns := width(d.prompter.Terminal.Columns)
-		doing := d.theme.Spinner() + " " + tui.Shorten(d.steps[d.at].Doing, columns-2)
-		return strings.Join(append(statusLine(d.theme, d.prompter.Status, columns), doing), "\n")
+		return d.screen.Draw(tui.Page{Status: d.prompter.status, Least: 1}, d.screen.Busy(d.steps[d.at].Doing))
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package prompts
 import (
 	"context"
 	"io"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -13,10 +14,10 @@ import (
 // Draw returns a question as a form shows it, with a remark or a rejection of what is
 // typed, and what is shown before.
 func Draw(t tui.Terminal, q Question, doing, remark string, rejected error) (loading, shown string) {
-	d := newDialog(nil, Prompter{Terminal: t, Status: doing}, []Step{{Doing: doing}})
+	d := newDialog(nil, prompter{Terminal: t, status: doing}, []Step{{Doing: doing}})
 	d.at = 0
 	loading = d.View()
-	f := newForm(q, d.prompter, d.theme, true)
+	f := newForm(q, d.screen, d.prompter.status, true)
 	if cmd := f.build(); cmd != nil {
 		f.update(cmd())
 	}
@@ -27,7 +28,7 @@ func Draw(t tui.Terminal, q Question, doing, remark string, rejected error) (loa
 // Press shows q, presses keys, and returns the answer, "" for none.
 func Press(q Question, keys ...tea.KeyMsg) (answer string) {
 	t := tui.Terminal{Out: io.Discard, Columns: 80, Rows: 24}
-	d := newDialog(context.Background(), Prompter{Terminal: t}, []Step{{
+	d := newDialog(context.Background(), prompter{Terminal: t}, []Step{{
 		Question: func() Question { return q }, Take: func(taken string) { answer = taken },
 	}})
 	d.Update(begin{})
@@ -41,7 +42,7 @@ func Press(q Question, keys ...tea.KeyMsg) (answer string) {
 // Load end only then. It returns the question that is shown before the second Load has ended, "" for none.
 func LoadTwice(first, second Step) (shown string) {
 	t := tui.Terminal{Out: io.Discard, Columns: 80, Rows: 24}
-	d := newDialog(context.Background(), Prompter{Terminal: t}, []Step{first, second})
+	d := newDialog(context.Background(), prompter{Terminal: t}, []Step{first, second})
 	d.Update(begin{})
 	d.next()
 	outdated := loaded{edit: d.edit}
@@ -56,14 +57,23 @@ func LoadTwice(first, second Step) (shown string) {
 
 // Typed returns the answer to a question in whose form text is typed.
 func Typed(t tui.Terminal, q Question, text string) (answer string) {
-	f := newForm(q, Prompter{Terminal: t}, tui.NewTheme(io.Discard), false)
+	f := newForm(q, prompter{Terminal: t}.screen(), "", false)
 	f.update(f.build()())
 	f.update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)})
 	return f.answer(f.value)
 }
 
-func size(columns, rows int) Prompter {
-	return Prompter{Terminal: tui.Terminal{Out: io.Discard, Columns: columns, Rows: rows}}
+// On returns what asks at a terminal.
+func On(t tui.Terminal) *Terminal {
+	return &Terminal{
+		In: t.In, Out: t.Out, IsPlain: t.Plain,
+		Size:   func() (columns, rows int) { return t.Columns, t.Rows },
+		Status: func() string { return "" },
+	}
+}
+
+func size(columns, rows int) prompter {
+	return prompter{Terminal: tui.Terminal{Out: io.Discard, Columns: columns, Rows: rows}}
 }
 
 // View is the view that asks an overwrite question.
@@ -77,6 +87,9 @@ func NewView(q Overwrite, columns, rows int) View {
 
 // Answer returns whether the view has its answer, and which.
 func (v View) Answer() (given, yes bool) { return v.answer != unanswered, v.answer == yesGiven }
+
+// Margin is the empty space before each line.
+func (v View) Margin() string { return strings.Repeat(" ", (v.Columns-v.Width())/2) }
 
 // Fits reports whether the view fits into a terminal of its size.
 func (v View) Fits() bool { return v.fits() }
@@ -113,6 +126,6 @@ func (v MergeView) Send(messages ...tea.Msg) (sides []flat.Side, ended bool) {
 
 // HomeText returns a home view as it is shown while it loads again.
 func HomeText(h Home, doing string, columns, rows int) string {
-	m := &homeView{view: newView(size(columns, rows)), Home: h, doing: doing, loads: 1}
+	m := &homeView{view: newView(size(columns, rows)), Home: h, Overview: Overview{Doing: doing}, loads: 1}
 	return m.View()
 }

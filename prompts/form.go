@@ -1,33 +1,28 @@
 package prompts
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/huh"
-	"github.com/charmbracelet/lipgloss"
 
 	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
 
-const (
-	frameColumns = 2 // the bar to the left of a field
-	frameRows    = 6 // the title, the keys, and the empty lines around a field
-	minChoices   = 3 // rows of a list of choices; in fewer, nobody sees that there are more
-)
+// markColumns is the width of the mark to the left of a choice.
+const markColumns = 2
 
 // form shows a question: its facts, a form of one field, what is known about the
 // answer, and the keys.
 type form struct {
 	Question
-	prompter Prompter
-	theme    *tui.Theme
-	back     bool      // esc goes back
-	huh      *huh.Form // made anew by build for each size of the terminal
-	value    string    // what is typed or selected; outlives huh
+	screen tui.Screen
+	status string
+	back   bool      // esc goes back
+	huh    *huh.Form // made anew by build for each size of the terminal
+	value  string    // what is typed or selected; outlives huh
 
 	checking bool   // a lookup of value runs
 	remark   string // what the lookup found, "" for nothing
@@ -35,8 +30,8 @@ type form struct {
 }
 
 // newForm returns the form of a question. It has to be built before it is used.
-func newForm(q Question, p Prompter, th *tui.Theme, back bool) *form {
-	f := &form{Question: q, prompter: p, theme: th, back: back, value: q.Preset}
+func newForm(q Question, s tui.Screen, status string, back bool) *form {
+	f := &form{Question: q, screen: s, status: status, back: back, value: q.Preset}
 	if q.Suggest {
 		f.value = ""
 	}
@@ -45,8 +40,8 @@ func newForm(q Question, p Prompter, th *tui.Theme, back bool) *form {
 
 // build builds the form for the size of the terminal.
 func (f *form) build() tea.Cmd {
-	f.huh = huh.NewForm(huh.NewGroup(f.field())).WithKeyMap(keyMap()).WithTheme(formTheme(f.theme)).
-		WithShowHelp(false).WithShowErrors(false).WithWidth(max(1, f.prompter.Terminal.Columns))
+	f.huh = huh.NewForm(huh.NewGroup(f.field())).WithKeyMap(keyMap()).WithTheme(formTheme(f.screen.Theme)).
+		WithShowHelp(false).WithShowErrors(false).WithWidth(f.screen.Width())
 	return f.huh.Init()
 }
 
@@ -60,7 +55,7 @@ func (f *form) field() huh.Field {
 // input is the field of a question whose answer is typed.
 func (f *form) input() huh.Field {
 	// huh counts the lines of a title before it wraps them, so it gets them wrapped.
-	title := strings.Join(tui.Wrap(escape.Line(f.Prompt), f.prompter.Terminal.Columns-frameColumns), "\n")
+	title := strings.Join(tui.Wrap(escape.Line(f.Prompt), f.screen.Width()), "\n")
 	in := huh.NewInput().Title(title).Value(&f.value).Validate(f.validate)
 	if f.Suggest {
 		in.Placeholder(f.Preset)
@@ -73,17 +68,18 @@ func (f *form) input() huh.Field {
 
 // selection is the field of a question with choices.
 func (f *form) selection() huh.Field {
-	width := f.prompter.Terminal.Columns - 2*frameColumns // right of the bar and the mark
 	options := make([]huh.Option[string], len(f.Choices))
 	rows := 0
 	for i, c := range f.Choices {
-		lines := tui.Wrap(c.Text, width)
+		lines := tui.Wrap(c.Text, f.screen.Width()-markColumns)
 		options[i] = huh.NewOption(strings.Join(lines, "\n"), c.Value)
 		rows += len(lines)
 	}
 	s := huh.NewSelect[string]().Options(options...).Value(&f.value).Filtering(false)
-	room := max(minChoices, f.prompter.Terminal.Rows-frameRows)
-	if rows > room {
+	const minChoices = 3 // in fewer rows nobody sees that there are more
+	page := f.page()
+	page.Body, page.Least = rows, minChoices
+	if room, _ := f.screen.Room(page); rows > room {
 		s.Height(room) // only then: with a height, huh scrolls to the preset even if all choices fit
 	}
 	return s
@@ -97,11 +93,11 @@ func keyMap() *huh.KeyMap {
 	return k
 }
 
-func (f *form) resize(t tui.Terminal) tea.Cmd {
-	if f.prompter.Terminal.Columns == t.Columns && f.prompter.Terminal.Rows == t.Rows {
+func (f *form) resize(s tui.Screen) tea.Cmd {
+	if f.screen.Columns == s.Columns && f.screen.Rows == s.Rows {
 		return nil
 	}
-	f.prompter.Terminal = t
+	f.screen = s
 	return f.build()
 }
 
@@ -157,77 +153,47 @@ func (f *form) found(remark string, err error) {
 // formTheme is the theme of a form's field.
 func formTheme(th *tui.Theme) *huh.Theme {
 	t := huh.ThemeBase()
-	plain, bold := lipgloss.NewStyle(), lipgloss.NewStyle().Bold(true)
-	t.Focused.Base = t.Focused.Base.BorderForeground(th.Mark.GetForeground())
-	t.Focused.Card = t.Focused.Base
-	t.Focused.Title = bold
+	plain := th[tui.Plain]
+	t.Focused.Base = plain
+	t.Focused.Card = plain
+	t.Focused.Title = th[tui.Quiet]
 	t.Focused.Description = plain
 	t.Focused.Option = plain
 	t.Focused.UnselectedOption = plain
-	t.Focused.SelectSelector = th.Mark.SetString("> ")
-	t.Focused.SelectedOption = th.Accent
-	t.Focused.TextInput.Prompt = th.Mark
+	t.Focused.SelectSelector = th[tui.Accent].SetString("> ")
+	t.Focused.SelectedOption = th[tui.Heading]
+	t.Focused.TextInput.Prompt = th[tui.Accent]
 	t.Focused.TextInput.Text = plain
-	t.Focused.TextInput.Placeholder = plain
+	t.Focused.TextInput.Placeholder = th[tui.Quiet]
 	t.Blurred = t.Focused
 	return t
 }
 
-// String draws the question. If there are too few rows, it leaves out empty lines first, then
-// the frame, then facts.
-func (f *form) String() string {
-	columns := width(f.prompter.Terminal.Columns)
-	status := statusLine(f.theme, f.prompter.Status, columns)
-	title := paragraph(f.theme.Title, f.Title, columns)
-	field := strings.Split(strings.TrimRight(f.huh.View(), "\n"), "\n")
-	note := f.note(columns)
-	help := hints(f.theme, columns, f.keys()...)
-	spare := f.prompter.Terminal.Rows - len(status) - len(title) - len(field) - len(note) - len(help) - 1
-	facts := f.facts(columns, spare)
-	spare -= len(facts)
-	addEmpty := func(lines []string) []string {
-		if spare <= 0 || len(lines) == 0 {
-			return lines
-		}
-		spare--
-		return append(lines, "")
-	}
-	// The rows that are left are given away in this order.
-	question := addEmpty(append(title, facts...))
-	field = addEmpty(append(field, note...))
-	status = addEmpty(status)
-	return strings.Join(slices.Concat(status, question, field, help), "\n")
+// page is what surrounds the field.
+func (f *form) page() tui.Page {
+	return tui.Page{Status: f.status, Title: f.Title, Facts: f.Facts, Keys: f.keys()}
 }
 
-// facts returns the facts in at most so many rows. If some are left out, the last line says so.
-func (f *form) facts(columns, rows int) []string {
-	rows = max(0, rows)
-	lines := wrapped(f.Facts, columns)
-	if f.Frame {
-		lines = framed(f.theme, f.Facts, columns, rows)
-	}
-	if len(lines) <= rows {
-		return lines
-	}
-	lines = lines[:rows]
-	if rows > 0 {
-		lines[rows-1] = "…"
-	}
-	return lines
+// String draws the question.
+func (f *form) String() string {
+	field := strings.Split(strings.TrimRight(f.huh.View(), "\n"), "\n")
+	body := append(field, f.note()...)
+	page := f.page()
+	page.Body, page.Least = len(body), len(body)
+	return f.screen.Draw(page, body...)
 }
 
 // note returns the lines below an input: what is known about value.
-func (f *form) note(columns int) []string {
-	switch {
+func (f *form) note() []string {
+	switch columns := f.screen.Width(); {
 	case len(f.Choices) > 0:
 		return nil
 	case f.rejected != nil:
-		return paragraph(f.theme.Warning, "✗ "+f.rejected.Error(), columns)
+		return f.screen.Says(tui.Failed, f.rejected.Error(), columns)
 	case f.checking:
-		return tui.Wrap("  checking …", columns)
+		return f.screen.Says(tui.None, "checking …", columns)
 	case f.remark != "":
-		lines := tui.Wrap(f.remark, columns-2)
-		return append([]string{f.theme.Glyph(tui.Done) + " " + lines[0]}, lines[1:]...)
+		return f.screen.Says(tui.Done, f.remark, columns)
 	}
 	return []string{""} // keeps the keys below in their place
 }
@@ -235,14 +201,14 @@ func (f *form) note(columns int) []string {
 // keys names the keys that do something.
 func (f *form) keys() []string {
 	keys := []string{"enter continue"}
-	if len(f.Choices) > 0 {
+	switch {
+	case f.isYesNo():
+		keys = []string{"y/n answer", "enter select"}
+	case len(f.Choices) > 0:
 		keys = []string{"↑/↓ move", "enter select"}
 	}
-	if f.isYesNo() {
-		keys = append([]string{"y/n answer"}, keys...)
-	}
 	if f.back {
-		keys = append(keys, "esc back")
+		return append(keys, "esc back")
 	}
 	return append(keys, "ctrl-c quit")
 }

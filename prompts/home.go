@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,8 @@ import (
 
 // Home is an overview of the local projects.
 type Home struct {
-	Status  string   // the hub and the identity
-	Notices []string // what could not be found out
+	Status  string // the hub and the identity
+	Notices []Said // what could not be found out
 	Items   []Item
 }
 
@@ -24,36 +25,48 @@ type Item struct {
 	Name    string
 	State   string    // in a few words; "" while it is not known
 	Mark    tui.State // the glyph before State
+	Next    string    // what to do next, "" for nothing
 	Details []string  // shown while the item is selected
+
+	// Off says why an action does nothing now, by its key.
+	Off map[string]string
 }
 
 // Action is something that can be done to an item, or without one.
 type Action struct {
 	Key, Does string // such as: p, push
 	Alone     bool   // it needs no item
+	More      bool   // only the help lists it
 }
 
-// Home shows what load finds until the user chooses an action. It returns the action and the
+// Said is a line about what was done last.
+type Said struct {
+	State tui.State // its glyph
+	Text  string    // "" for nothing
+}
+
+// Overview is what Home shows, and what can be done there.
+type Overview struct {
+	Doing   string                     // shown while Load runs
+	Load    func(context.Context) Home // called in the background, again for each press of r
+	Actions []Action
+	Chosen  int  // index of the selected item
+	Said    Said // about the last action
+}
+
+// Home shows the local projects until the user chooses an action. It returns the action and the
 // index of the selected item, -1 if there is none or it was not asked for. The zero Action
 // means that the user leaves. The error is [tui.ErrInterrupted] or that of ctx.
-//
-// load is called in the background, again for each press of r. doing is shown while it runs.
-func (p Prompter) Home(
-	ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int,
-) (Action, int, error) {
-	if p.Terminal.Plain {
-		return p.homePlain(ctx, doing, load, actions)
+func (t *Terminal) Home(ctx context.Context, o Overview) (Action, int, error) {
+	p := t.prompter()
+	defer t.draws()()
+	if p.Plain {
+		return p.homePlain(ctx, o)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // load may still run
-	m := &homeView{
-		view:    newView(p),
-		ctx:     ctx,
-		doing:   doing,
-		load:    load,
-		actions: actions,
-	}
-	m.at = chosen
+	defer cancel() // Load may still run
+	m := &homeView{view: newView(p), Overview: o, ctx: ctx}
+	m.at = o.Chosen
 	if _, err := p.run(ctx, m, &m.view); err != nil {
 		return Action{}, -1, err
 	}
@@ -64,24 +77,27 @@ func (p Prompter) Home(
 }
 
 // homePlain shows what load finds. It asks what to do, then with which item if there are several.
-func (p Prompter) homePlain(
-	ctx context.Context, doing string, load func(context.Context) Home, actions []Action,
-) (action Action, item int, err error) {
+func (p prompter) homePlain(ctx context.Context, o Overview) (action Action, item int, err error) {
 	const quit = "q"
 	var home Home
 	chooseAction := Step{
-		Doing: doing,
+		Doing: o.Doing,
 		Load: func(ctx context.Context) error {
-			home = load(ctx)
+			home = o.Load(ctx)
 			return nil
 		},
 		Question: func() Question {
-			q := Question{Title: "Local projects", Facts: slices.Clone(home.Notices), Preset: quit}
+			q := Question{Title: "Local projects", Preset: quit}
+			for _, said := range append(home.Notices, o.Said) {
+				if said.Text != "" {
+					q.Facts = append(q.Facts, said.Text)
+				}
+			}
 			for _, item := range home.Items {
 				q.Facts = append(q.Facts, item.Name+": "+item.State)
-				q.Facts = append(q.Facts, item.Details...)
+				q.Facts = append(q.Facts, item.facts(true)...)
 			}
-			for _, a := range actions {
+			for _, a := range o.Actions {
 				if a.Alone || len(home.Items) > 0 {
 					q.Choices = append(q.Choices, Choice{a.Key, a.Does})
 				}
@@ -91,7 +107,7 @@ func (p Prompter) homePlain(
 		},
 		Take: func(key string) {
 			action = Action{} // quit
-			for _, a := range actions {
+			for _, a := range o.Actions {
 				if a.Key == key {
 					action = a
 				}
@@ -120,26 +136,33 @@ func (p Prompter) homePlain(
 	return action, item, err
 }
 
+// facts is what is shown of the selected item: its details, and with next what to do next.
+func (i *Item) facts(next bool) []string {
+	if i.Next == "" || !next {
+		return i.Details
+	}
+	return slices.Insert(slices.Clone(i.Details), 0, fmt.Sprintf("  %-12s %s", "next", i.Next))
+}
+
 // homeView is the view's state.
 type homeView struct {
 	view
-	Home                    // what load found last
-	ctx     context.Context // of load
-	doing   string          // shown while load runs
-	load    func(context.Context) Home
-	actions []Action
-	loading bool   // load runs
-	loads   int    // how often load has ended
-	action  Action // that the user chose
+	Overview
+	Home                    // what Load found last
+	ctx     context.Context // of Load
+	loading bool            // Load runs
+	loads   int             // how often Load has ended
+	help    bool            // all actions are listed in place of the details
+	action  Action          // that the user chose
 }
 
-// homeLoaded is what load found.
+// homeLoaded is what Load found.
 type homeLoaded Home
 
 // Init loads what is shown, for the first time or again.
 func (m *homeView) Init() tea.Cmd {
 	m.loading = true
-	ctx, load := m.ctx, m.load
+	ctx, load := m.ctx, m.Load
 	return tea.Batch(tui.Ticking(), func() tea.Msg { return homeLoaded(load(ctx)) })
 }
 
@@ -164,6 +187,8 @@ func (m *homeView) Shown() int { return m.loads }
 
 // key does what a key does. It returns the command that ends the view, nil if it goes on.
 func (m *homeView) key(name string) tea.Cmd {
+	m.help = name == "?" && !m.help
+	m.Said = Said{}
 	switch name {
 	case "q", "esc":
 		return m.end(noGiven)
@@ -174,99 +199,161 @@ func (m *homeView) key(name string) tea.Cmd {
 	case "up", "k", "down", "j":
 		m.move(name, len(m.Items), len(m.Items))
 	}
-	if m.loading {
-		return nil
-	}
-	for _, a := range m.actions {
-		if a.Key == name && (a.Alone || len(m.Items) > 0) {
-			m.action = a
-			return m.end(yesGiven)
+	for _, a := range m.Actions {
+		if a.Key != name || m.loading {
+			continue
 		}
+		if why := m.off(a); why != "" {
+			m.Said = Said{Text: why}
+			return nil
+		}
+		m.action = a
+		return m.end(yesGiven)
 	}
 	return nil
 }
 
-func (m *homeView) View() string {
-	if m.answer != unanswered {
+// off says why an action does nothing now, "" if it does something.
+func (m *homeView) off(a Action) string {
+	switch {
+	case a.Alone:
 		return ""
+	case len(m.Items) == 0:
+		return "there is no local project here: press c to create one"
 	}
-	columns := width(m.columns)
-	loading := m.theme.Spinner() + " " + tui.Shorten(m.doing, columns-len("x "))
-	if m.loads == 0 {
-		return loading
-	}
-	status := statusLine(m.theme, m.Status, columns)
-	if m.loading {
-		status = []string{loading}
-	}
-	for _, n := range m.Notices {
-		status = append(status, paragraph(m.theme.Warning, n, columns)...)
-	}
-	help := hints(m.theme, columns, m.keys()...)
-	const emptyRows = 2 // below the status, and above the keys
-	room := m.rows - len(status) - len(help) - emptyRows
-	const minItems = 3 // in sight before there is room for details
-	details := m.details(columns, room-min(len(m.Items), minItems)-1)
-	list := m.list(columns, max(1, room-len(details)))
-	return strings.Join(slices.Concat(status, []string{""}, list, details, []string{""}, help), "\n")
+	return m.Items[m.at].Off[a.Key]
 }
 
-// list returns the items around the selected one, with their names and states in columns.
-func (m *homeView) list(columns, room int) []string {
-	nameColumns := 0
+// columnsForBoth is the least width in which the details are beside the list.
+const columnsForBoth = 100
+
+func (m *homeView) View() string {
+	switch {
+	case m.answer != unanswered:
+		return ""
+	case m.loads == 0:
+		return m.Draw(tui.Page{Least: 1}, m.Busy(m.Doing))
+	}
+	columns := m.Width()
+	page := tui.Page{Status: m.Status, Title: "Local projects"}
+	page.Keys, page.Off = m.keys()
+	if len(m.Items) == 0 {
+		page.Title = "There is no local project here"
+		page.Facts = []string{"Press c to create one."}
+	}
+	left, right := columns, columns // of the list, and of the details below it
+	beside := columns >= columnsForBoth
+	if beside {
+		left = columns * 2 / 5
+		right = columns - left - len("  |  ")
+	}
+	details := m.details(right)
+	if len(details) > 0 && len(m.Items) > 0 && !beside {
+		details = slices.Insert(details, 0, "")
+	}
+	said := m.said(columns)
+	page.Body = len(m.Items) + len(details) + len(said)
+	rows, _ := m.Room(page)
+	rows -= len(said)
+	if beside {
+		details = details[:max(0, min(len(details), rows))]
+		return m.Draw(page, append(m.Beside(m.list(left, rows), details, left), said...)...)
+	}
+	const minItems = 3 // in sight before there is room for details
+	details = details[:max(0, min(len(details), rows-min(len(m.Items), minItems)))]
+	list := m.list(left, max(1, rows-len(details)))
+	return m.Draw(page, slices.Concat(list, details, said)...)
+}
+
+// said returns what could not be found out, and the line about the last action, below an empty one.
+func (m *homeView) said(columns int) []string {
+	var lines []string
+	for _, said := range append(slices.Clone(m.Notices), m.Said) {
+		if said.Text != "" {
+			lines = append(lines, m.Says(said.State, said.Text, columns)...)
+		}
+	}
+	if m.loading {
+		lines = append(lines, m.Busy(m.Doing))
+	}
+	if len(lines) == 0 || len(m.Items) == 0 {
+		return lines
+	}
+	return slices.Insert(lines, 0, "")
+}
+
+// list returns the items around the selected one: their names, their states, and where there is
+// room what to do next, in columns.
+func (m *homeView) list(columns, rows int) []string {
+	nameColumns, stateColumns := 0, 0
 	for _, item := range m.Items {
 		nameColumns = max(nameColumns, lipgloss.Width(tui.Shorten(item.Name, columns/2)))
+		stateColumns = max(stateColumns, lipgloss.Width(item.State))
 	}
-	first := max(0, min(m.at-room/2, len(m.Items)-room))
+	first := max(0, min(m.at-rows/2, len(m.Items)-rows))
 	var lines []string
-	for i := first; i < min(first+room, len(m.Items)); i++ {
+	for i := first; i < min(first+rows, len(m.Items)); i++ {
 		item := m.Items[i]
-		name := tui.Shorten(item.Name, columns/2)
-		name += strings.Repeat(" ", nameColumns-lipgloss.Width(name))
-		mark := "  "
+		name := fill(tui.Shorten(item.Name, columns/2), nameColumns)
 		if i == m.at {
-			mark = m.theme.Accent.Render(">") + " "
-			name = m.theme.Accent.Render(name)
+			name = m.Paint(tui.Heading, name)
 		}
-		state := tui.Shorten(item.State, max(1, columns-len("> x ")-nameColumns-len("  ")))
+		room := columns - len("> ") - nameColumns - len("  x ")
+		line := name
 		if item.State != "" {
-			state = m.theme.Glyph(item.Mark) + " " + state
+			state := tui.Shorten(item.State, max(1, room))
+			line += "  " + m.Glyph(item.Mark) + " " + state
+			next := "  " + item.Next
+			if item.Next != "" && m.nextInList() {
+				line += fill("", stateColumns-lipgloss.Width(state)) + m.Paint(tui.Quiet, tui.Shorten(next, max(1, room-stateColumns)))
+			}
 		}
-		lines = append(lines, mark+name+"  "+state)
+		lines = append(lines, m.Pick(i == m.at, line))
 	}
 	return lines
 }
 
-// details returns the details of the selected item in a frame, in at most room lines and an
-// empty one.
-func (m *homeView) details(columns, room int) []string {
-	if len(m.Items) == 0 {
-		return nil
-	}
-	facts := make([]string, len(m.Items[m.at].Details))
-	for i, d := range m.Items[m.at].Details {
-		facts[i] = strings.TrimPrefix(d, "  ") // an indent below the name, which the frame replaces
-	}
-	lines := framed(m.theme, facts, columns, room)
-	if len(lines) > room {
-		lines = lines[:max(0, room)]
-	}
-	if len(lines) == 0 {
-		return nil
-	}
-	return append([]string{""}, lines...)
+// nextInList reports whether the list says what to do next; else the details do.
+func (m *homeView) nextInList() bool {
+	const minColumns = 60
+	return m.Width() >= minColumns && m.Width() < columnsForBoth
 }
 
-// keys names the keys that do something.
-func (m *homeView) keys() []string {
-	var keys []string
-	if len(m.Items) > 1 {
-		keys = append(keys, "↑/↓ move")
-	}
-	for _, a := range m.actions {
-		if a.Alone || len(m.Items) > 0 {
-			keys = append(keys, a.Key+" "+a.Does)
+// fill adds spaces to text up to so many columns.
+func fill(text string, columns int) string {
+	return text + strings.Repeat(" ", max(0, columns-lipgloss.Width(text)))
+}
+
+// details returns what is known of the selected item, or all actions if the user asked for help.
+func (m *homeView) details(columns int) []string {
+	var facts []string
+	switch {
+	case m.help:
+		for _, a := range append(slices.Clone(m.Actions), Action{Key: "r", Does: "refresh"}, Action{Key: "q", Does: "quit"}) {
+			facts = append(facts, strings.TrimSuffix(a.Key+"  "+a.Does+": "+m.off(a), ": "))
+		}
+	case len(m.Items) > 0:
+		for _, fact := range m.Items[m.at].facts(!m.nextInList()) {
+			facts = append(facts, strings.TrimPrefix(fact, "  ")) // an indent below the name
 		}
 	}
-	return append(keys, "r refresh", "q quit")
+	return m.Facts(facts, columns)
+}
+
+// keys names the keys of the actions, and those that do nothing now.
+func (m *homeView) keys() (keys, off []string) {
+	for _, a := range m.Actions {
+		key := a.Key + " " + a.Does
+		inSight := !a.More
+		if len(m.Items) == 0 {
+			inSight = a.Alone
+		}
+		if inSight {
+			keys = append(keys, key)
+		}
+		if m.off(a) != "" {
+			off = append(off, key)
+		}
+	}
+	return append(keys, "q quit", "? help"), off
 }

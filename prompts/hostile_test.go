@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestQuestion_EscapesControlCharacters(t *testing.T) {
 				},
 				Lookup: func(context.Context, string) (string, error) { return text, nil },
 			}
-			wide := tui.Terminal{Columns: 80, Rows: 24}
+			wide := tui.Terminal{Out: io.Discard, Columns: 80, Rows: 24}
 			for _, s := range []prompts.Question{chosen, typed} {
 				for _, refuse := range []error{nil, errors.New(text)} {
 					loading, form := prompts.Draw(wide, s, text, text, refuse)
@@ -76,7 +77,7 @@ func TestViews_EscapeControlCharacters(t *testing.T) {
 		})
 		t.Run(name+"/overwrite in lines", func(t *testing.T) {
 			var shown bytes.Buffer
-			p := prompts.Prompter{Terminal: tui.Terminal{In: strings.NewReader("list\n\n"), Out: &shown, Plain: true, Columns: 80, Rows: 24}}
+			p := prompts.On(tui.Terminal{In: strings.NewReader("list\n\n"), Out: &shown, Plain: true, Columns: 80, Rows: 24})
 			p.Overwrite(t.Context(), overwrite) // which ends as it may
 			tuitest.CheckShown(t, shown.String(), text)
 		})
@@ -91,12 +92,12 @@ func TestViews_EscapeControlCharacters(t *testing.T) {
 		})
 		t.Run(name+"/merge in lines", func(t *testing.T) {
 			var shown bytes.Buffer
-			p := prompts.Prompter{Terminal: tui.Terminal{In: strings.NewReader("list\nx\n\n"), Out: &shown, Plain: true, Columns: 80, Rows: 24}}
+			p := prompts.On(tui.Terminal{In: strings.NewReader("list\nx\n\n"), Out: &shown, Plain: true, Columns: 80, Rows: 24})
 			p.Merge(t.Context(), merge) // which ends as it may
 			tuitest.CheckShown(t, shown.String(), text)
 		})
 		t.Run(name+"/home", func(t *testing.T) {
-			home := prompts.Home{Status: text, Notices: []string{text}, Items: []prompts.Item{{Name: text, State: text, Details: []string{text, "detail " + text}}}}
+			home := prompts.Home{Status: text, Notices: []prompts.Said{{Text: text}}, Items: []prompts.Item{{Name: text, State: text, Next: text, Details: []string{text, "detail " + text}}}}
 			for _, columns := range []int{40, 80, 400} {
 				tuitest.CheckShown(t, prompts.HomeText(home, text, columns, 30), text)
 			}

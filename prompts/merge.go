@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -24,9 +23,10 @@ const undecided flat.Side = -1
 
 // Merge asks q, in lines if the terminal is plain or too small for a view. It returns the side
 // of each conflict, nil if the user leaves. The error is [tui.ErrInterrupted] or that of ctx.
-func (p Prompter) Merge(ctx context.Context, q Merge) ([]flat.Side, error) {
+func (t *Terminal) Merge(ctx context.Context, q Merge) ([]flat.Side, error) {
+	p := t.prompter()
 	m := newMergeView(p, q)
-	if p.Terminal.Plain || !m.fits() {
+	if p.Plain || !m.fits() {
 		return p.mergePlain(ctx, q)
 	}
 	answer, err := p.run(ctx, m, &m.view)
@@ -37,7 +37,7 @@ func (p Prompter) Merge(ctx context.Context, q Merge) ([]flat.Side, error) {
 }
 
 // mergePlain asks in lines: conflict by conflict, each with its values.
-func (p Prompter) mergePlain(ctx context.Context, q Merge) ([]flat.Side, error) {
+func (p prompter) mergePlain(ctx context.Context, q Merge) ([]flat.Side, error) {
 	const (
 		mine       = "m"
 		theirs     = "t"
@@ -78,7 +78,7 @@ func (p Prompter) mergePlain(ctx context.Context, q Merge) ([]flat.Side, error) 
 			return append(sides, slices.Repeat([]flat.Side{side}, rest)...), nil
 		}
 		sides = append(sides, side)
-		p.Status = "" // shown already
+		p.status = "" // shown already
 	}
 	return sides, nil
 }
@@ -101,7 +101,7 @@ type mergeView struct {
 	sides    []flat.Side // by conflict
 }
 
-func newMergeView(p Prompter, q Merge) *mergeView {
+func newMergeView(p prompter, q Merge) *mergeView {
 	return &mergeView{
 		view:     newView(p),
 		question: q,
@@ -167,24 +167,39 @@ func (m *mergeView) chooseRest(side flat.Side) {
 	}
 }
 
-const (
-	conflictLines   = 4 // the key and three values
-	mergeFrameLines = 4 // an empty line above the list; the state, an empty line and the keys below it
-)
+// conflictLines is what a conflict takes: its key, three values and an empty line.
+const conflictLines = 5
 
 // minMergeColumns is the least width in which values can be compared.
 const minMergeColumns = 40
 
-// room is how many lines there are for conflicts.
-func (m *mergeView) room() int {
-	return m.rows - len(m.above(m.question.Title, m.question.Facts)) - mergeFrameLines
+// page is what surrounds the conflicts. The last line of its body says how many are open.
+func (m *mergeView) page() tui.Page {
+	keys := []string{"m mine", "t theirs", "M/T the rest", "↑/↓ move", "esc cancel"}
+	if !slices.Contains(m.sides, undecided) {
+		keys = slices.Insert(keys, 0, "enter merge")
+	}
+	return tui.Page{
+		Status: m.status,
+		Title:  m.question.Title,
+		Facts:  m.question.Facts,
+		Keys:   keys,
+		Body:   len(m.sides)*conflictLines + 1,
+		Least:  conflictLines + 1,
+	}
 }
 
 // shown is how many conflicts are in sight.
-func (m *mergeView) shown() int { return max(1, m.room()/conflictLines) }
+func (m *mergeView) shown() int {
+	rows, _ := m.Room(m.page())
+	return max(1, (rows-1)/conflictLines)
+}
 
 // fits reports whether the terminal has room for the view.
-func (m *mergeView) fits() bool { return m.columns >= minMergeColumns && m.room() >= conflictLines }
+func (m *mergeView) fits() bool {
+	_, fits := m.Room(m.page())
+	return fits && m.Columns >= minMergeColumns
+}
 
 func (m *mergeView) View() string {
 	switch {
@@ -193,45 +208,37 @@ func (m *mergeView) View() string {
 	case !m.fits():
 		return m.tooSmall()
 	}
-	columns := width(m.columns)
-	lines := append(m.above(m.question.Title, m.question.Facts), "")
+	var lines []string
 	for i := m.top; i < min(len(m.sides), m.top+m.shown()); i++ {
-		lines = append(lines, m.conflict(i, columns)...)
+		lines = append(lines, m.conflict(i)...)
 	}
-	keys := []string{"m mine", "t theirs", "M/T the rest", "↑/↓ move", "q cancel"}
 	open := 0
 	for _, side := range m.sides {
 		if side == undecided {
 			open++
 		}
 	}
-	if open == 0 {
-		keys = slices.Concat([]string{"enter merge"}, keys)
-	}
 	state := fmt.Sprintf("conflict %d of %d, %d to choose", m.at+1, len(m.sides), open)
-	lines = append(lines, tui.Shorten(state, columns), "", hints(m.theme, columns, keys...)[0])
-	return strings.Join(lines, "\n")
+	return m.Draw(m.page(), append(lines, m.Paint(tui.Quiet, state))...)
 }
 
 // conflict returns the lines of a conflict: its key, and its values with a mark at the chosen
 // one.
-func (m *mergeView) conflict(i, columns int) []string {
+func (m *mergeView) conflict(i int) []string {
 	c := m.question.Conflicts[i]
-	mark := "  "
-	if i == m.at {
-		mark = m.theme.Accent.Render(">") + " "
-	}
-	lines := []string{mark + m.theme.Title.Render(tui.Shorten(c.Key, columns-len("> ")))}
+	const head = "    x theirs  "
+	columns := m.Width() - len(head)
+	lines := []string{m.Pick(i == m.at, m.Paint(tui.Heading, tui.Shorten(c.Key, columns)))}
 	value := func(name, text string, chosen bool) {
-		head := "      " + name
+		mark, role := " ", tui.Quiet
 		if chosen {
-			head = "    " + m.theme.Accent.Render("* "+name)
+			mark, role = m.Glyph(tui.Done), tui.Heading
 		}
-		lines = append(lines, head+"  "+valueOrNone(text))
+		lines = append(lines, "    "+mark+" "+m.Paint(role, name)+"  "+valueOrNone(text))
 	}
-	base, mine, theirs := tui.ConflictValues(c, columns-len("      theirs  "))
+	base, mine, theirs := tui.ConflictValues(c, columns)
 	value("base  ", base, false)
 	value("mine  ", mine, m.sides[i] == flat.Mine)
 	value("theirs", theirs, m.sides[i] == flat.Theirs)
-	return lines
+	return append(lines, "")
 }

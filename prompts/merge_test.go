@@ -54,7 +54,7 @@ func TestMerge_TakesNoPastedKeys(t *testing.T) {
 }
 
 func TestMerge_ShowsWhatFits(t *testing.T) {
-	v := prompts.NewMergeView(conflicts, 60, 14)
+	v := prompts.NewMergeView(conflicts, 56, 14)
 	v.Send(keys("m")...)
 	var lines []string
 	for line := range strings.Lines(v.View()) {
@@ -62,18 +62,18 @@ func TestMerge_ShowsWhatFits(t *testing.T) {
 	}
 	want := `Which values should client.json have?
 Config  @acme/web
-
   a
       base    1
-    * mine    2
+    ✓ mine    2
       theirs  3
+
 > b\u202e
       base    (none)
       mine    "x"
       theirs  "y"
-conflict 2 of 3, 2 to choose
 
-m mine • t theirs • M/T the rest • ↑/↓ move • q cancel`
+conflict 2 of 3, 2 to choose
+m mine • t theirs • M/T the rest • esc cancel`
 	if d := cmp.Diff(want, strings.Join(lines, "\n")); d != "" {
 		t.Error(d)
 	}
@@ -90,7 +90,7 @@ m mine • t theirs • M/T the rest • ↑/↓ move • q cancel`
 func TestMerge_Plain(t *testing.T) {
 	ask := func(lines string) (string, []flat.Side, error) {
 		var out strings.Builder
-		p := prompts.Prompter{Terminal: tui.Terminal{In: strings.NewReader(strings.Join(strings.Fields(lines), "\n") + "\n"), Out: &out, Plain: true, Columns: 90, Rows: 24}}
+		p := prompts.On(tui.Terminal{In: strings.NewReader(strings.Join(strings.Fields(lines), "\n") + "\n"), Out: &out, Plain: true, Columns: 90, Rows: 24})
 		sides, err := p.Merge(context.Background(), conflicts)
 		return out.String(), sides, err
 	}

@@ -56,9 +56,10 @@ func (q *Overwrite) rows() []tui.Row {
 // Overwrite asks q, in lines if the terminal is plain or too small for a view. The answer is no
 // unless the user says yes explicitly. The error is [tui.ErrInterrupted], that of ctx, or, where
 // something is undone, [ErrMerge].
-func (p Prompter) Overwrite(ctx context.Context, q Overwrite) (bool, error) {
+func (t *Terminal) Overwrite(ctx context.Context, q Overwrite) (bool, error) {
+	p := t.prompter()
 	m := newOverwriteView(p, q)
-	if p.Terminal.Plain || !m.fits() {
+	if p.Plain || !m.fits() {
 		return p.overwritePlain(ctx, q, m.diff)
 	}
 	answer, err := p.run(ctx, m, &m.view)
@@ -75,7 +76,7 @@ const (
 )
 
 // overwritePlain asks in lines: the counts and the first keys in words, then the answers.
-func (p Prompter) overwritePlain(ctx context.Context, q Overwrite, diff []tui.Row) (bool, error) {
+func (p prompter) overwritePlain(ctx context.Context, q Overwrite, diff []tui.Row) (bool, error) {
 	facts := slices.Clone(q.Facts)
 	if q.Notice != "" {
 		facts = append(facts, q.Notice)
@@ -128,7 +129,6 @@ type overwriteView struct {
 	lines      []listed // of the list
 	keys       int      // in the list, without the headings
 	unfiltered int      // lines of the list when it had no filter
-	spare      int      // lines of the terminal for the list and the empty lines around it
 }
 
 // listed is a line of the list.
@@ -137,7 +137,7 @@ type listed struct {
 	line tui.RowLine // of an unfolded row
 }
 
-func newOverwriteView(p Prompter, q Overwrite) *overwriteView {
+func newOverwriteView(p prompter, q Overwrite) *overwriteView {
 	diff := q.rows()
 	m := &overwriteView{
 		view:     newView(p),
@@ -280,7 +280,7 @@ func (m *overwriteView) layout() {
 	for i, row := range found {
 		first := len(m.lines)
 		if m.open[row] {
-			for _, line := range m.diff[row].Lines(m.columns-cursorColumns, true) {
+			for _, line := range m.diff[row].Lines(m.Width()-cursorColumns, true) {
 				m.lines = append(m.lines, listed{row: row, line: line})
 			}
 		} else {
@@ -294,41 +294,37 @@ func (m *overwriteView) layout() {
 	if m.filter == "" {
 		m.unfiltered = len(m.lines)
 	}
-	m.spare = m.rows - len(m.above()) - footLines
 	m.reveal(last, len(m.lines), m.height())
 }
 
 const (
-	footLines  = 3  // below the list: which lines are in sight, the answers and the keys
-	minLines   = 2  // of the list, without which the view does not fit
-	airyLines  = 10 // spare lines from which on some are empty
-	emptyLines = 3  // the number of those
+	aroundList = 3 // lines of the body: the state above the list, the answers and an empty line below it
+	minLines   = 2 // of the list, without which the view does not fit
 )
 
-// above returns the lines above the list.
-func (m *overwriteView) above() []string {
-	columns := width(m.columns)
-	lines := m.view.above(m.question.Title, m.question.Facts)
-	if m.question.Notice != "" {
-		lines = append(lines, paragraph(m.theme.Warning, m.question.Notice, columns)...)
+// page is what surrounds the list.
+func (m *overwriteView) page() tui.Page {
+	return tui.Page{
+		Status: m.status,
+		Title:  m.question.Title,
+		Facts:  m.question.Facts,
+		Notice: m.question.Notice,
+		Keys:   m.help(),
+		Body:   m.unfiltered + aroundList,
+		Least:  minLines + aroundList,
 	}
-	if !m.question.Undone.Empty() { // its sections count
-		return lines
-	}
-	return append(lines, paragraph(m.theme.Title, tui.Counts(m.question.Difference), columns)...)
 }
 
 // fits reports whether the terminal has room for the view.
 func (m *overwriteView) fits() bool {
-	return m.columns >= lipgloss.Width(m.answers()) && m.spare >= minLines
+	_, fits := m.Room(m.page())
+	return fits && m.Width() >= lipgloss.Width(m.answers())
 }
 
 // height is how many lines of the list are in sight.
 func (m *overwriteView) height() int {
-	if m.spare >= airyLines {
-		return m.spare - emptyLines
-	}
-	return max(1, m.spare)
+	rows, _ := m.Room(m.page())
+	return max(1, rows-aroundList)
 }
 
 func (m *overwriteView) View() string {
@@ -338,63 +334,50 @@ func (m *overwriteView) View() string {
 	case !m.fits():
 		return m.tooSmall()
 	}
-	columns := width(m.columns)
-	lines := m.above()
-	addEmpty := func() {
-		if m.spare >= airyLines {
-			lines = append(lines, "")
-		}
-	}
-	addEmpty()
-	end := min(len(m.lines), m.top+m.height())
+	height := min(m.unfiltered, m.height()) // with a filter, too: the answers stay in their place
+	list := make([]string, height)
+	end := min(len(m.lines), m.top+height)
 	for i := m.top; i < end; i++ {
-		lines = append(lines, m.line(i))
+		list[i-m.top] = m.line(i)
 	}
-	filteredOut := min(m.unfiltered, m.height()) - (end - m.top)
-	for range filteredOut { // the answers below the list stay in their place
-		lines = append(lines, "")
-	}
-	state := m.state(end)
-	lines = append(lines, hints(m.theme, columns, state...)[0])
-	if len(state) > 0 {
-		addEmpty()
-	}
-	lines = append(lines, m.answers())
-	addEmpty()
-	return strings.Join(append(lines, m.help(columns)), "\n")
+	return m.Draw(m.page(), slices.Concat([]string{m.state(end)}, list, []string{"", m.answers()})...)
 }
 
 // line draws a line of the list.
 func (m *overwriteView) line(i int) string {
 	l := m.lines[i]
 	if !m.open[l.row] {
-		l.line = m.diff[l.row].Lines(m.columns-cursorColumns, false)[0]
+		l.line = m.diff[l.row].Lines(m.Width()-cursorColumns, false)[0]
 	}
-	mark := strings.Repeat(" ", cursorColumns)
-	if i == m.at {
-		mark = m.theme.Accent.Render(">") + " "
-	}
-	return mark + l.line.Paint(m.theme, m.filter)
+	return m.Pick(i == m.at, l.line.Paint(m.Theme, m.filter))
 }
 
-// state describes the filter, and which lines are in sight if not all of them are.
-func (m *overwriteView) state(end int) (parts []string) {
+// state counts the changes, or says what the filter finds, and which lines are in sight if not
+// all of them are.
+func (m *overwriteView) state(end int) string {
+	q := m.question
+	var parts []string
+	if end-m.top < len(m.lines) {
+		parts = append(parts, fmt.Sprintf("lines %d to %d of %d", m.top+1, end, len(m.lines)))
+	}
 	if m.typing || m.filter != "" {
 		filter := escape.Line(m.filter)
 		if m.typing {
 			filter += "_"
 		}
 		what := "keys"
-		if m.question.Files {
+		if q.Files {
 			what = "files"
 		}
-		parts = append(parts, fmt.Sprintf("filter: %s  %d of %d %s", filter, m.keys,
-			m.question.Difference.Len()+m.question.Undone.Len(), what))
+		found := fmt.Sprintf("filter: %s  %d of %d %s", filter, m.keys, q.Difference.Len()+q.Undone.Len(), what)
+		return m.Fitting(append(parts, found)...)
 	}
-	if end-m.top < len(m.lines) {
-		parts = append(parts, fmt.Sprintf("lines %d to %d of %d", m.top+1, end, len(m.lines)))
+	count := tui.Counts(q.Difference)
+	if !q.Undone.Empty() { // its sections count
+		count = tui.Count(q.Undone.Len(), "edit", "edits") + " undone, " +
+			tui.Count(q.Difference.Len(), "change", "changes") + " of yours"
 	}
-	return parts
+	return m.Paint(tui.Quiet, m.Fitting(slices.Insert(parts, 0, count)...))
 }
 
 // answers returns the line of the answers. Their keys are in brackets while they do
@@ -410,21 +393,20 @@ func (m *overwriteView) answers() string {
 	for i, a := range answers {
 		key := " " + a.key + " "
 		if m.ready && !m.typing {
-			key = m.theme.Accent.Render("[" + a.key + "]")
+			key = m.Paint(tui.Heading, "["+a.key+"]")
 		}
 		parts[i] = key + " " + a.text
 	}
-	return "  " + strings.Join(parts, between)
+	return strings.Join(parts, between)
 }
 
-// help names the other keys that do something now, as many as fit in a line.
-func (m *overwriteView) help(columns int) string {
-	keys := []string{"↑/↓ move", "enter unfold", "/ filter", "a unfold all"}
+// help names the other keys that do something now.
+func (m *overwriteView) help() []string {
 	switch {
 	case m.typing:
-		keys = []string{"enter keep the filter", "esc show all"}
+		return []string{"enter keep the filter", "esc show all"}
 	case m.filter != "":
-		keys = append([]string{"esc show all"}, keys...)
+		return []string{"↑/↓ move", "enter unfold", "/ filter", "esc show all"}
 	}
-	return hints(m.theme, columns, keys...)[0]
+	return []string{"↑/↓ move", "enter unfold", "a unfold all", "/ filter"}
 }

@@ -18,7 +18,7 @@ import (
 // askPlain asks q in a plain terminal and returns what was said.
 func askPlain(q prompts.Overwrite, rows int, lines ...string) (said string, yes bool, err error) {
 	var out strings.Builder
-	p := prompts.Prompter{Terminal: tui.Terminal{In: strings.NewReader(strings.Join(append(lines, ""), "\n")), Out: &out, Plain: true, Columns: 80, Rows: rows}}
+	p := prompts.On(tui.Terminal{In: strings.NewReader(strings.Join(append(lines, ""), "\n")), Out: &out, Plain: true, Columns: 80, Rows: rows})
 	yes, err = p.Overwrite(context.Background(), q)
 	return out.String(), yes, err
 }
@@ -91,7 +91,7 @@ func TestOverwrite_PlainEndOfInputIsNo(t *testing.T) {
 	cancel()
 	in, _ := io.Pipe()
 	for _, plain := range []bool{true, false} {
-		p := prompts.Prompter{Terminal: tui.Terminal{In: in, Out: io.Discard, Plain: plain, Columns: 80, Rows: 24}}
+		p := prompts.On(tui.Terminal{In: in, Out: io.Discard, Plain: plain, Columns: 80, Rows: 24})
 		if yes, err := p.Overwrite(ctx, q); yes || !errors.Is(err, context.Canceled) {
 			t.Errorf("plain %v: %v %v", plain, yes, err)
 		}
@@ -100,7 +100,7 @@ func TestOverwrite_PlainEndOfInputIsNo(t *testing.T) {
 
 func TestOverwrite_PlainBreaksLinesBetweenWords(t *testing.T) {
 	var out strings.Builder
-	p := prompts.Prompter{Terminal: tui.Terminal{In: strings.NewReader("\n"), Out: &out, Plain: true, Columns: 40, Rows: 15}}
+	p := prompts.On(tui.Terminal{In: strings.NewReader("\n"), Out: &out, Plain: true, Columns: 40, Rows: 15})
 	q := question(flat.Difference{Changed: []flat.Change{{Key: "theme.colour", From: `"emerald"`, To: `"green"`}}})
 	if _, err := p.Overwrite(t.Context(), q); err != nil {
 		t.Fatal(err)

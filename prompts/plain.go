@@ -20,9 +20,9 @@ import (
 const goBack = "<"
 
 // askPlain takes the steps in turn. It asks in lines, which can be read aloud.
-func (p Prompter) askPlain(ctx context.Context, steps []Step) error {
-	if p.Status != "" {
-		p.say("%s", p.Status)
+func (p prompter) askPlain(ctx context.Context, steps []Step) error {
+	if p.status != "" {
+		p.say("%s", p.status)
 	}
 	var asked []int // indexes of the steps that were answered, to go back to
 	for at := 0; at < len(steps); at++ {
@@ -38,11 +38,11 @@ func (p Prompter) askPlain(ctx context.Context, steps []Step) error {
 				return err
 			}
 		}
-		if step.Question == nil {
+		question := step.question()
+		if question.Title == "" {
 			continue
 		}
-		question := step.Question()
-		canGoBack := p.CanGoBack || len(asked) > 0
+		canGoBack := p.canGoBack || len(asked) > 0
 		answer, wentBack, err := p.questionPlain(ctx, question, canGoBack)
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (p Prompter) askPlain(ctx context.Context, steps []Step) error {
 }
 
 // questionPlain asks until there is a valid answer, or until the user goes back.
-func (p Prompter) questionPlain(
+func (p prompter) questionPlain(
 	ctx context.Context, q Question, canGoBack bool,
 ) (answer string, wentBack bool, err error) {
 	p.say("")
@@ -98,9 +98,9 @@ func (p Prompter) questionPlain(
 }
 
 // choosePlain asks q with one more choice, which prints all lines of a list and asks again.
-func (p Prompter) choosePlain(ctx context.Context, q Question, all func() []string) (answer string, err error) {
+func (p prompter) choosePlain(ctx context.Context, q Question, all func() []string) (answer string, err error) {
 	const list = "list"
-	p.CanGoBack = false
+	p.canGoBack = false
 	q.Choices = append(slices.Clip(q.Choices), Choice{list, "List all"})
 	step := Step{Question: func() Question { return q }, Take: func(taken string) { answer = taken }}
 	for {
@@ -108,10 +108,10 @@ func (p Prompter) choosePlain(ctx context.Context, q Question, all func() []stri
 			return answer, err
 		}
 		for _, line := range all() { // not wrapped, so that it can be copied
-			fmt.Fprintln(p.Terminal.Out, tui.Localize(escape.Line(line)))
+			fmt.Fprintln(p.Out, tui.Localize(escape.Line(line)))
 		}
 		q.Facts = nil // shown already, as is the status
-		p.Status = ""
+		p.status = ""
 	}
 }
 
@@ -182,35 +182,35 @@ func (q Question) choice(typed string) (string, error) {
 }
 
 // say writes a sentence, wrapped to the terminal's width.
-func (p Prompter) say(format string, args ...any) {
+func (p prompter) say(format string, args ...any) {
 	for _, line := range p.wrap(fmt.Sprintf(format, args...)) {
-		fmt.Fprintln(p.Terminal.Out, tui.Localize(line))
+		fmt.Fprintln(p.Out, tui.Localize(line))
 	}
 }
 
-func (p Prompter) wrap(text string) []string {
-	return tui.Wrap(escape.Line(text), p.Terminal.Columns-1)
+func (p prompter) wrap(text string) []string {
+	return tui.Wrap(escape.Line(text), p.Columns-1)
 }
 
 // show writes a prompt. The answer is typed at the end of its last line.
-func (p Prompter) show(prompt, lineEnd string) {
-	p.Terminal.DiscardInput()
-	fmt.Fprint(p.Terminal.Out, strings.Join(p.wrap(strings.TrimRight(prompt, " ")), lineEnd)+" ")
+func (p prompter) show(prompt, lineEnd string) {
+	p.DiscardInput()
+	fmt.Fprint(p.Out, strings.Join(p.wrap(strings.TrimRight(prompt, " ")), lineEnd)+" ")
 }
 
 // line asks for a line of text. The error at the end of the input is [tui.ErrInterrupted].
-func (p Prompter) line(ctx context.Context, prompt string) (string, error) {
+func (p prompter) line(ctx context.Context, prompt string) (string, error) {
 	p.show(prompt, "\n")
-	typed, err := p.await(ctx, func() (string, error) { return readLine(p.Terminal.In) })
+	typed, err := p.await(ctx, func() (string, error) { return readLine(p.In) })
 	if err != nil {
-		fmt.Fprintln(p.Terminal.Out) // nobody has pressed enter to end the prompt's line
+		fmt.Fprintln(p.Out) // nobody has pressed enter to end the prompt's line
 	}
 	return typed, err
 }
 
 // secret asks for a line of text that is not shown while it is typed.
-func (p Prompter) secret(ctx context.Context, prompt string) (string, error) {
-	f, ok := p.Terminal.In.(*os.File)
+func (p prompter) secret(ctx context.Context, prompt string) (string, error) {
+	f, ok := p.In.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return p.line(ctx, prompt)
 	}
@@ -221,7 +221,7 @@ func (p Prompter) secret(ctx context.Context, prompt string) (string, error) {
 	defer func() { _ = term.Restore(int(f.Fd()), before) }()
 	p.show(prompt, "\r\n") // a raw terminal does not add the \r
 	typed, err := p.await(ctx, func() (string, error) { return readLine(f) })
-	fmt.Fprint(p.Terminal.Out, "\r\n")
+	fmt.Fprint(p.Out, "\r\n")
 	return typed, err
 }
 
@@ -252,7 +252,7 @@ func readLine(r io.Reader) (string, error) {
 // await returns what read returns, without spaces around it, or the error of ctx when ctx ends.
 // In that case read goes on in the background, because reading a terminal cannot be canceled.
 // If read fails, the error is [tui.ErrInterrupted].
-func (p Prompter) await(ctx context.Context, read func() (string, error)) (string, error) {
+func (p prompter) await(ctx context.Context, read func() (string, error)) (string, error) {
 	type result struct {
 		text string
 		err  error

@@ -33,14 +33,12 @@ type UI interface {
 	TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error)
 	// Ask takes steps in turn, between which the user can go back.
 	Ask(ctx context.Context, steps ...Step) error
-	// AskBelow takes one step, and what was printed before stays in sight.
-	AskBelow(ctx context.Context, step Step) error
 	// AskProject asks for the answers that a new project needs and that were not given.
 	AskProject(ctx context.Context, w Wizard, answers *Answers) error
 	// Home shows the local projects until the user chooses an action.
-	Home(
-		ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int,
-	) (Action, int, error)
+	Home(ctx context.Context, o Overview) (Action, int, error)
+	// Read shows lines until the user leaves.
+	Read(ctx context.Context, title string, lines []string) error
 
 	// Transfer shows progress: redrawn if a user watches, else a line at intervals.
 	Transfer(watched bool) Transfer
@@ -87,23 +85,17 @@ type Checklist interface {
 // ErrBack says that the user went back from the first question.
 var ErrBack = errors.New("went back")
 
-// Prompter asks the user of a terminal.
-type Prompter struct {
-	Terminal  tui.Terminal
-	Status    string // the hub and the identity, shown in every view; "" when there are none yet
-	CanGoBack bool   // the user can go back from the first question, too: the error is ErrBack
-}
-
 // TypeRef asks for r to be typed in full. Escape and an empty answer are a no.
-func (p Prompter) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error) {
+func (t *Terminal) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error) {
 	answer := ""
-	p.CanGoBack = !p.Terminal.Plain // in lines there is no escape key: an empty answer is enough
+	defer t.AllowBack(t.back)
+	t.AllowBack(!t.IsPlain) // in lines there is no escape key: an empty answer is enough
 	valid := []string{"", r.String(), r.Path()}
 	prompt := fmt.Sprintf("Type %s to delete it. Esc cancels.", r)
-	if p.Terminal.Plain {
+	if t.IsPlain {
 		prompt = fmt.Sprintf("Type %s to delete it; an empty answer cancels", r)
 	}
-	err := p.Ask(ctx, Step{
+	err := t.Ask(ctx, Step{
 		Question: func() Question {
 			return Question{
 				Title:     title,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +20,10 @@ import (
 )
 
 // plain returns a terminal on which lines are typed, and what it shows.
-func plain(typed ...string) (prompts.Prompter, *bytes.Buffer) {
+func plain(typed ...string) (*prompts.Terminal, *bytes.Buffer) {
 	var shown bytes.Buffer
 	t := tui.Terminal{In: strings.NewReader(strings.Join(typed, "\n")), Out: &shown, Plain: true, Columns: 80, Rows: 24}
-	return prompts.Prompter{Terminal: t}, &shown
+	return prompts.On(t), &shown
 }
 
 // ask is a step that asks for a word and notes it under its name.
@@ -84,7 +85,7 @@ func TestAsk_EndOfInputIsNoAnswer(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := prompts.Prompter{Terminal: tui.Terminal{In: blocked{}, Out: &bytes.Buffer{}, Plain: true, Columns: 80, Rows: 24}}
+	p := prompts.On(tui.Terminal{In: blocked{}, Out: &bytes.Buffer{}, Plain: true, Columns: 80, Rows: 24})
 	if err := p.Ask(ctx, ask("a", answers)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -101,7 +102,7 @@ func TestAsk_AsksAgainAfterInvalidAnswer(t *testing.T) {
 	err := p.Ask(t.Context(), prompts.Step{
 		Question: func() prompts.Question {
 			return prompts.Question{
-				Prompt: "Name",
+				Title: "Which name?", Prompt: "Name",
 				Check: func(typed string) error {
 					if typed == "bad" {
 						return errors.New("a bad one")
@@ -133,7 +134,7 @@ func TestAsk_NothingTypedIsNoChoiceWithoutPreset(t *testing.T) {
 	p, shown := plain("", "2", "")
 	err := p.Ask(t.Context(), prompts.Step{
 		Question: func() prompts.Question {
-			return prompts.Question{Choices: []prompts.Choice{{Value: "a", Text: "A"}, {Value: "b", Text: "B"}}}
+			return prompts.Question{Title: "Which?", Choices: []prompts.Choice{{Value: "a", Text: "A"}, {Value: "b", Text: "B"}}}
 		},
 		Take: func(taken string) { answer = taken },
 	})
@@ -148,7 +149,7 @@ func TestAsk_NothingTypedIsNoChoiceWithoutPreset(t *testing.T) {
 
 func TestAsk_YesAndNoAreKeysToo(t *testing.T) {
 	question := prompts.Question{
-		Preset: "no", Choices: []prompts.Choice{{"yes", "Publish it"}, {"no", "Cancel"}, {"show", "Show it"}},
+		Title: "Publish it?", Preset: "no", Choices: []prompts.Choice{{"yes", "Publish it"}, {"no", "Cancel"}, {"show", "Show it"}},
 	}
 	for key, want := range map[string]string{"y": "yes", "n": "no", "s": ""} {
 		if answer := prompts.Press(question, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(key)}); answer != want {
@@ -158,7 +159,7 @@ func TestAsk_YesAndNoAreKeysToo(t *testing.T) {
 	if answer := prompts.Press(question, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}); answer != "" {
 		t.Errorf("a pasted y answers %q", answer)
 	}
-	names := prompts.Question{Choices: []prompts.Choice{{"y", "y"}, {"yes", "yes"}}}
+	names := prompts.Question{Title: "Which name?", Choices: []prompts.Choice{{"y", "y"}, {"yes", "yes"}}}
 	if answer := prompts.Press(names, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y")}); answer != "" {
 		t.Errorf("key y chooses %q of names", answer)
 	}
@@ -177,7 +178,7 @@ func TestAsk_YesAndNoAreKeysToo(t *testing.T) {
 func TestForm_TextReplacesASuggestion(t *testing.T) {
 	q := prompts.Question{Title: "Which hub?", Prompt: "Address", Preset: "http://127.0.0.1:4680", Suggest: true}
 	for text, want := range map[string]string{"": q.Preset, "https://hub.test": "https://hub.test"} {
-		if got := prompts.Typed(tui.Terminal{Columns: 80, Rows: 24}, q, text); got != want {
+		if got := prompts.Typed(tui.Terminal{Out: io.Discard, Columns: 80, Rows: 24}, q, text); got != want {
 			t.Errorf("%q answers %q, want %q", text, got, want)
 		}
 	}

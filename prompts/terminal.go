@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/tui"
 )
 
@@ -47,13 +45,20 @@ func (t *Terminal) Drawing() bool { return t.drawing.Load() }
 // AllowBack lets the user go back from the first question.
 func (t *Terminal) AllowBack(allow bool) { t.back = allow }
 
+// prompter asks a question at a terminal.
+type prompter struct {
+	tui.Terminal
+	status    string // the hub and the identity, shown in every view; "" when there are none yet
+	canGoBack bool   // the user can go back from the first question, too: the error is ErrBack
+}
+
 // prompter returns what asks the next question. No line of progress is left on the terminal.
-func (t *Terminal) prompter() Prompter {
+func (t *Terminal) prompter() prompter {
 	if line := t.drawn.Load(); line != nil {
 		line.Hide()
 	}
 	columns, rows := t.Size()
-	return Prompter{
+	return prompter{
 		Terminal: tui.Terminal{
 			In:      t.In,
 			Out:     t.Out,
@@ -61,58 +66,16 @@ func (t *Terminal) prompter() Prompter {
 			Columns: columns,
 			Rows:    rows,
 		},
-		Status:    t.Status(),
-		CanGoBack: t.back,
+		status:    t.Status(),
+		canGoBack: t.back,
 	}
 }
 
-// draw runs ask, which may load something between its questions. Until it returns, Drawing
-// reports true, so that warnings of what is loaded are held back.
-func (t *Terminal) draw(ask func(Prompter) error) error {
+// draws makes Drawing report true until the function that it returns is called, so that warnings of
+// what is loaded between questions are held back.
+func (t *Terminal) draws() (ended func()) {
 	t.drawing.Store(!t.IsPlain)
-	defer t.drawing.Store(false)
-	return ask(t.prompter())
-}
-
-// Ask takes steps in turn.
-func (t *Terminal) Ask(ctx context.Context, steps ...Step) error {
-	return t.draw(func(p Prompter) error { return p.Ask(ctx, steps...) })
-}
-
-// AskProject asks for the answers that a new project needs.
-func (t *Terminal) AskProject(ctx context.Context, w Wizard, answers *Answers) error {
-	return t.draw(func(p Prompter) error { return p.AskProject(ctx, w, answers) })
-}
-
-// Home shows the local projects until the user chooses an action.
-func (t *Terminal) Home(
-	ctx context.Context, doing string, load func(context.Context) Home, actions []Action, chosen int,
-) (a Action, item int, err error) {
-	err = t.draw(func(p Prompter) (err error) {
-		a, item, err = p.Home(ctx, doing, load, actions, chosen)
-		return err
-	})
-	return a, item, err
-}
-
-// AskBelow takes one step, and what was printed before stays in sight.
-func (t *Terminal) AskBelow(ctx context.Context, step Step) error {
-	return t.prompter().AskBelow(ctx, step)
-}
-
-// Overwrite shows a difference, and asks whether it is wanted.
-func (t *Terminal) Overwrite(ctx context.Context, q Overwrite) (bool, error) {
-	return t.prompter().Overwrite(ctx, q)
-}
-
-// Merge asks which side of each conflict to take.
-func (t *Terminal) Merge(ctx context.Context, q Merge) ([]flat.Side, error) {
-	return t.prompter().Merge(ctx, q)
-}
-
-// TypeRef asks for r to be typed in full.
-func (t *Terminal) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error) {
-	return t.prompter().TypeRef(ctx, title, fact, r)
+	return func() { t.drawing.Store(false) }
 }
 
 // Confirm asks a question whose preset answer is no.
@@ -123,7 +86,6 @@ func (t *Terminal) Confirm(ctx context.Context, q YesNo) (bool, error) {
 			return Question{
 				Title:   q.Title,
 				Facts:   q.Facts,
-				Frame:   true,
 				Choices: []Choice{{yes, q.Yes}, {no, Cancel}},
 				Preset:  no,
 			}
@@ -167,9 +129,9 @@ func (t *Terminal) progress(watched bool) *tui.Line {
 	}
 	switch {
 	case !watched:
-		t.line = tui.NewLog(pipelineInterval, pipelineWaiting, t.Say)
+		t.line = tui.NewLines(pipelineInterval, pipelineWaiting, t.Say)
 	case t.IsPlain:
-		t.line = tui.NewLines(plainInterval, t.Say)
+		t.line = tui.NewLines(plainInterval, 0, t.Say)
 	default:
 		t.line = tui.NewLine(t.Err, func() int {
 			columns, _ := t.Size()

@@ -18,7 +18,7 @@ func TestFormTheme_KeepsTextInTerminalColour(t *testing.T) {
 	}
 	for name, style := range map[string]lipgloss.Style{
 		"option": f.Option, "unselected option": f.UnselectedOption, "selected option": f.SelectedOption,
-		"title": f.Title, "typed text": f.TextInput.Text, "placeholder": f.TextInput.Placeholder,
+		"typed text": f.TextInput.Text,
 	} {
 		if (style.GetForeground() != lipgloss.NoColor{}) || (style.GetBackground() != lipgloss.NoColor{}) || style.GetFaint() {
 			t.Errorf("%s: %v on %v, faint: %t", name, style.GetForeground(), style.GetBackground(), style.GetFaint())

@@ -2,24 +2,24 @@ package prompts
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/bubbles/viewport"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
 	"example.com/projecthub/tui"
 )
 
-// view is what the views of a list have in common: the size of the terminal, the position in
-// the list, and how the view ended.
+// view is what the views of a list have in common: the terminal, the position in the list, and
+// how the view ended.
 type view struct {
-	theme         *tui.Theme
-	status        string // the hub and the identity
-	columns, rows int    // of the terminal
-	at            int    // index of the selected item
-	top           int    // index of the first item in sight
-	answer        answer
+	tui.Screen
+	status string // the hub and the identity
+	at     int    // index of the selected item
+	top    int    // index of the first item in sight
+	answer answer
 }
 
 // answer is how a view ended.
@@ -32,19 +32,20 @@ const (
 	mergeGiven
 )
 
-func newView(p Prompter) view {
-	return view{
-		theme:   tui.NewTheme(p.Terminal.Out),
-		status:  p.Status,
-		columns: p.Terminal.Columns,
-		rows:    p.Terminal.Rows,
+func newView(p prompter) view { return view{Screen: p.screen(), status: p.status} }
+
+func (p prompter) screen() tui.Screen {
+	return tui.Screen{
+		Theme:   tui.NewTheme(p.Out),
+		Columns: p.Columns,
+		Rows:    p.Rows,
 	}
 }
 
 // run shows m until it ends, and returns the answer that it left in v, the view that it
 // embeds. Without an answer the error is [tui.ErrInterrupted] or that of ctx.
-func (p Prompter) run(ctx context.Context, m tea.Model, v *view) (answer, error) {
-	err := p.Terminal.Run(ctx, m, tea.WithAltScreen())
+func (p prompter) run(ctx context.Context, m tea.Model, v *view) (answer, error) {
+	err := p.Run(ctx, m)
 	if ctx.Err() != nil {
 		return unanswered, ctx.Err()
 	}
@@ -66,7 +67,7 @@ func (v *view) end(a answer) tea.Cmd {
 func (v *view) update(msg tea.Msg, key func(name string) tea.Cmd) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		v.columns, v.rows = msg.Width, msg.Height
+		v.Columns, v.Rows = msg.Width, msg.Height
 	case tea.KeyMsg:
 		switch {
 		case msg.Type == tea.KeyCtrlC || msg.Type == tea.KeyCtrlD:
@@ -114,99 +115,66 @@ func (v *view) reveal(last, n, height int) {
 	v.top = max(0, min(v.top, v.at, n-height))
 }
 
-// Rows that a terminal must have for what is not essential.
-const (
-	rowsForFrame = 22 // for a frame around the facts
-	rowsForEmpty = 18 // for an empty line below the status
-)
-
-// above returns the lines above a list: the status, the question and its facts.
-func (v *view) above(title string, facts []string) []string {
-	columns := width(v.columns)
-	status := statusLine(v.theme, v.status, columns)
-	if len(status) > 0 && v.rows >= rowsForEmpty {
-		status = append(status, "")
-	}
-	frameRows := 0 // no frame
-	if v.rows >= rowsForFrame {
-		frameRows = v.rows
-	}
-	return slices.Concat(status, paragraph(v.theme.Title, title, columns), framed(v.theme, facts, columns, frameRows))
-}
-
 // tooSmall returns what is shown if there is no room for the view.
 func (v *view) tooSmall() string {
 	const text = "The terminal is too small for this question. Enlarge it, or press q to cancel."
-	return strings.Join(tui.Wrap(text, width(v.columns)), "\n")
+	return strings.Join(tui.Wrap(text, v.Width()), "\n")
 }
 
-// width returns how many columns a view uses. The last column stays free: erasing the rest of
-// a full line would erase its last character.
-func width(columns int) int { return max(1, columns-1) }
-
-// paragraph wraps text and paints it.
-func paragraph(style lipgloss.Style, text string, columns int) []string {
-	lines := tui.Wrap(text, columns)
-	for i, line := range lines {
-		lines[i] = style.Render(line)
-	}
-	return lines
-}
-
-// warningPrefix begins a status that the user should notice.
-const warningPrefix = "! "
-
-// statusLine returns the line with the hub and the identity, or no line if status is "".
-func statusLine(th *tui.Theme, status string, columns int) []string {
-	if status == "" {
+// Read shows lines, which may be painted, until the user leaves.
+func (t *Terminal) Read(ctx context.Context, title string, lines []string) error {
+	p := t.prompter()
+	if p.Plain {
+		for _, line := range lines {
+			fmt.Fprintln(p.Out, line)
+		}
 		return nil
 	}
-	style := th.Hint
-	if strings.HasPrefix(status, warningPrefix) {
-		style = th.Warning
-	}
-	return []string{style.Render(tui.Shorten(status, columns))}
+	m := &reader{view: newView(p), title: title, lines: lines}
+	_, err := p.run(ctx, m, &m.view)
+	return err
 }
 
-// separator is written between the keys in a line of hints.
-const separator = " • "
-
-// hints joins the names of keys, in lines that break between two keys.
-func hints(th *tui.Theme, columns int, keys ...string) []string {
-	var lines []string
-	line := ""
-	for _, key := range keys {
-		switch {
-		case line == "":
-			line = key
-		case lipgloss.Width(line+separator+key) <= columns:
-			line += separator + key
-		default:
-			lines = append(lines, line)
-			line = key
-		}
-	}
-	lines = append(lines, line)
-	for i := range lines {
-		lines[i] = th.Hint.Render(tui.Shorten(lines[i], columns))
-	}
-	return lines
+// reader shows lines.
+type reader struct {
+	view
+	title string
+	lines []string
+	text  viewport.Model
 }
 
-// framed returns facts in a frame, or without one if the frame needs more than rows.
-func framed(th *tui.Theme, facts []string, columns, rows int) []string {
-	lines := wrapped(facts, columns-th.Frame.GetHorizontalFrameSize())
-	if len(lines) == 0 || len(lines)+th.Frame.GetVerticalFrameSize() > rows {
-		return wrapped(facts, columns)
+func (m *reader) Init() tea.Cmd { return nil }
+
+func (m *reader) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if quit := m.update(msg, m.key); quit != nil {
+		return m, quit
 	}
-	return strings.Split(th.Frame.Render(strings.Join(lines, "\n")), "\n")
+	var cmd tea.Cmd
+	m.text, cmd = m.text.Update(msg)
+	if _, resized := msg.(tea.WindowSizeMsg); resized {
+		rows, _ := m.Room(m.page())
+		m.text.Width, m.text.Height = m.Width(), rows
+		m.text.KeyMap = viewport.DefaultKeyMap()
+		m.text.SetContent(lipgloss.NewStyle().Width(m.Width()).Render(strings.Join(m.lines, "\n")))
+	}
+	return m, cmd
 }
 
-// wrapped returns the lines of facts.
-func wrapped(facts []string, columns int) []string {
-	var lines []string
-	for _, fact := range facts {
-		lines = append(lines, tui.Wrap(fact, columns)...)
+// key ends the view.
+func (m *reader) key(name string) tea.Cmd {
+	if name == "q" || name == "esc" || name == "enter" {
+		return m.end(yesGiven)
 	}
-	return lines
+	return nil
+}
+
+func (m *reader) page() tui.Page {
+	return tui.Page{Status: m.status, Title: m.title, Keys: []string{"↑/↓ move", "esc back"}, Body: len(m.lines), Least: 1}
+}
+
+func (m *reader) View() string {
+	if m.answer != unanswered {
+		return ""
+	}
+	return m.Draw(m.page(), strings.Split(m.text.View(), "\n")...)
 }

@@ -128,22 +128,21 @@ type wizard struct {
 	onSuggested *Asked     // what the hub says about suggested
 	onProject   *Asked     // by apiStep: what the hub says about the chosen project
 	apiChoice   string     // by apiStep: registerSource, registered, or a similar API; "" before
-	files       *Files     // by countStep
-	warnings    []string   // by planStep: about files that are perhaps not meant to be sent
+	files       *Files     // by filesStep
+	warnings    []string   // by warningsStep: about files that are perhaps not meant to be sent
 }
 
 // AskProject asks for the answers that were not given. The error is ErrStop if the user cancels.
-func (p Prompter) AskProject(ctx context.Context, w Wizard, answers *Answers) error {
+func (t *Terminal) AskProject(ctx context.Context, w Wizard, answers *Answers) error {
 	z := &wizard{
 		Wizard:     w,
 		answers:    answers,
 		defaults:   *answers,
 		needsLocal: len(w.Locals) == 0,
 	}
-	return p.Ask(ctx,
+	return t.Ask(ctx,
 		z.initStep(), z.makeStep(), z.localStep(), z.startStep(), z.publishStep(), z.slugStep(), z.visibilityStep(),
-		z.versionStep(), z.apiStep(), z.apiRefStep(), z.countStep(), z.filesStep(), z.planStep(), z.warningsStep(),
-		z.reviewStep(),
+		z.versionStep(), z.apiStep(), z.apiRefStep(), z.filesStep(), z.warningsStep(), z.reviewStep(),
 	)
 }
 
@@ -217,7 +216,6 @@ func (z *wizard) startStep() Step {
 			q := Question{
 				Title: "Create a hub project from " + z.answers.Local,
 				Facts: p.facts(),
-				Frame: true,
 			}
 			if len(p.Versions) > 0 {
 				q.Choices = append(q.Choices, Choice{goOn, "Continue"})

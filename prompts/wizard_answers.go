@@ -208,30 +208,22 @@ func (z *wizard) apiRefStep() Step {
 	}
 }
 
-// countStep counts the app's files.
-func (z *wizard) countStep() Step {
+// filesStep counts the app's files, and asks whether to push them if they can be pushed.
+func (z *wizard) filesStep() Step {
 	return Step{
 		Skip:  func() bool { return z.Given.BaseFiles },
 		Doing: "Counting the app's files",
-		Load: func(ctx context.Context) error {
-			files, err := z.Files(ctx)
-			if err != nil {
-				return err
-			}
-			z.files = files
-			if files.unavailable() != "" {
+		Load: func(ctx context.Context) (err error) {
+			z.files, err = z.Files(ctx)
+			if err == nil && z.files.unavailable() != "" {
 				z.answers.BaseFiles = false
 			}
-			return nil
+			return err
 		},
-	}
-}
-
-// filesStep asks whether to push the app's files, if they can be pushed.
-func (z *wizard) filesStep() Step {
-	return Step{
-		Skip: func() bool { return z.Given.BaseFiles || z.files.unavailable() != "" },
 		Question: func() Question {
+			if z.files.unavailable() != "" {
+				return Question{}
+			}
 			q := Question{
 				Title: "Push the app's files, too?",
 				Facts: []string{
@@ -252,26 +244,22 @@ func (z *wizard) filesStep() Step {
 	}
 }
 
-// planStep makes the plan that reviewStep shows.
-func (z *wizard) planStep() Step {
+// warningsStep makes the plan that reviewStep shows, and asks about files that are perhaps not meant
+// to be sent.
+func (z *wizard) warningsStep() Step {
 	return Step{
 		Doing: "Asking " + z.Hub,
 		Load: func(ctx context.Context) (err error) {
 			z.warnings, err = z.Plan(ctx, z.finalAnswers())
 			return err
 		},
-	}
-}
-
-// warningsStep asks about files that are perhaps not meant to be sent.
-func (z *wizard) warningsStep() Step {
-	return Step{
-		Skip: func() bool { return z.warnings == nil },
 		Question: func() Question {
+			if z.warnings == nil {
+				return Question{}
+			}
 			return Question{
 				Title:   "Push these files to " + z.answers.Project.String() + "?",
 				Facts:   append(slices.Clone(z.warnings), "To leave base files out, list them in .toolignore."),
-				Frame:   true,
 				Choices: []Choice{{yes, "Push them"}, stopChoice},
 				Preset:  stopChoice.Value,
 			}
@@ -297,7 +285,6 @@ func (z *wizard) reviewStep() Step {
 			return Question{
 				Title:   "Create the project?",
 				Facts:   facts,
-				Frame:   true,
 				Choices: []Choice{{goOn, "Create " + a.Project.String()}, stopChoice},
 				Preset:  goOn,
 			}

@@ -6,42 +6,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/lipgloss"
-
 	"example.com/projecthub/hubclient/flat"
 )
 
-// kind says how a key, or a part of its value, differs.
-type kind int
-
-const (
-	added kind = iota
-	changed
-	removed
-)
-
-// kinds is how each kind is shown.
-var kinds = [...]struct {
-	sign, word string
-	colour     lipgloss.Color
-}{
-	added:   {"+", "added", green},
-	changed: {"~", "changed", yellow},
-	removed: {"-", "removed", red},
+// kinds is how each kind of difference is shown.
+var kinds = map[Role]struct{ sign, word string }{
+	Added:   {"+", "added"},
+	Changed: {"~", "changed"},
+	Removed: {"-", "removed"},
 }
 
-func (k kind) sign() string { return kinds[k].sign }
-func (k kind) word() string { return kinds[k].word }
-
 // counts are the numbers of keys or parts of each kind.
-type counts [len(kinds)]int
+type counts map[Role]int
 
 // String writes the counts that are not zero.
 func (c counts) String() string {
 	var parts []string
-	for k, n := range c {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, kind(k).word()))
+	for kind := Added; kind <= Removed; kind++ {
+		if n := c[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, kinds[kind].word))
 		}
 	}
 	if len(parts) == 0 {
@@ -54,13 +37,13 @@ func (c counts) String() string {
 func Counts(d flat.Difference) string { return Changes(len(d.Added), len(d.Changed), len(d.Removed)) }
 
 // Changes returns the counts that are not zero, such as: 2 added, 1 removed; "no difference" for none.
-func Changes(isAdded, isChanged, isRemoved int) string {
-	return counts{added: isAdded, changed: isChanged, removed: isRemoved}.String()
+func Changes(added, changed, removed int) string {
+	return counts{Added: added, Changed: changed, Removed: removed}.String()
 }
 
 // element is a part in which two values differ: an element of an array, or a line of a text.
 type element struct {
-	kind     kind
+	kind     Role
 	index    int    // in the new value; that of a removed element in the former value
 	from, to string // "" where the value has no such element
 }
@@ -145,14 +128,14 @@ func gap(a, b []string, i, j int) []element {
 	var found []element
 	for ; i < len(a) && j < len(b); i, j = i+1, j+1 {
 		if a[i] != b[j] {
-			found = append(found, element{kind: changed, index: j, from: a[i], to: b[j]})
+			found = append(found, element{kind: Changed, index: j, from: a[i], to: b[j]})
 		}
 	}
 	for ; i < len(a); i++ {
-		found = append(found, element{kind: removed, index: i, from: a[i]})
+		found = append(found, element{kind: Removed, index: i, from: a[i]})
 	}
 	for ; j < len(b); j++ {
-		found = append(found, element{kind: added, index: j, to: b[j]})
+		found = append(found, element{kind: Added, index: j, to: b[j]})
 	}
 	return found
 }

@@ -11,7 +11,7 @@ type Element struct {
 func Elements(from, to string) (all []Element, ok bool) {
 	found, ok := elements(from, to)
 	for _, e := range found {
-		all = append(all, Element{e.kind.word(), e.index, e.from, e.to})
+		all = append(all, Element{kinds[e.kind].word, e.index, e.from, e.to})
 	}
 	return all, ok
 }

@@ -19,7 +19,7 @@ func TestChecklist_EscapesControlCharacters(t *testing.T) {
 				said := ""
 				for _, line := range []*tui.Line{
 					tui.NewLine(&drawn, func() int { return 80 }),
-					tui.NewLines(time.Minute, func(line string) { said += line }),
+					tui.NewLines(time.Minute, 0, func(line string) { said += line }),
 				} {
 					list := tui.NewChecklist(line, "step "+text)
 					list.Start(0)

@@ -107,14 +107,9 @@ func NewLine(out io.Writer, columns func() int) *Line {
 	return &Line{out: out, columns: columns, theme: NewTheme(out), first: showAfter, every: every}
 }
 
-// NewLines returns a line that is not redrawn but printed by say, at intervals.
-func NewLines(interval time.Duration, say func(line string)) *Line {
-	return &Line{say: say, first: interval, every: interval}
-}
-
-// NewLog is NewLines for the log of a pipeline: only one line, after waiting, says that the
-// command waits.
-func NewLog(interval, waiting time.Duration, say func(line string)) *Line {
+// NewLines returns a line that is not redrawn but printed by say, at intervals. With waiting, for
+// the log of a pipeline, only one line, after that time, says that the command waits.
+func NewLines(interval, waiting time.Duration, say func(line string)) *Line {
 	return &Line{say: say, first: interval, every: interval, waiting: waiting}
 }
 
@@ -309,6 +304,7 @@ func (c *Checklist) End(problem string) {
 	if c.line.say != nil {
 		c.line.say(fmt.Sprintf("Step %d of %d, %s: %s.", c.running+1, len(c.names), name, outcome))
 	} else {
+		outcome = c.line.theme.Paint(Quiet, outcome)
 		text := fmt.Sprintf("%s %-*s  %s", c.line.theme.Glyph(state), c.width, name, outcome)
 		fmt.Fprintln(c.line.out, Localize(text))
 	}

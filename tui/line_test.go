@@ -57,7 +57,7 @@ func TestProgress_FitsWidth(t *testing.T) {
 func TestLine_IsSaidAtInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
-		line := tui.NewLines(10*time.Second, func(text string) { said = append(said, text) })
+		line := tui.NewLines(10*time.Second, 0, func(text string) { said = append(said, text) })
 		wait := func(d time.Duration) {
 			time.Sleep(d) // of the test's own clock
 			synctest.Wait()
@@ -90,7 +90,7 @@ func TestLine_IsSaidAtInterval(t *testing.T) {
 func TestLog_SaysOnceThatItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
-		line := tui.NewLog(30*time.Second, 10*time.Second, func(text string) { said = append(said, text) })
+		line := tui.NewLines(30*time.Second, 10*time.Second, func(text string) { said = append(said, text) })
 		wait := func(d time.Duration) {
 			time.Sleep(d) // of the test's own clock
 			synctest.Wait()
@@ -258,7 +258,7 @@ func TestChecklist_PlainWritesLinePerFinishedStep(t *testing.T) {
 			{"failed", "Step 3 of 3, seed: failed after 2.0 s.\n"},
 		} {
 			out := ""
-			line := tui.NewLines(10*time.Minute, func(text string) { out += text + "\n" })
+			line := tui.NewLines(10*time.Minute, 0, func(text string) { out += text + "\n" })
 			list := tui.NewChecklist(line, "check", "create", "seed")
 			list.Start(0)
 			time.Sleep(500 * time.Millisecond) // of the test's own clock

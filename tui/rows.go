@@ -21,7 +21,7 @@ type Row struct {
 	segment string // the key's first segment; of a file the whole path
 
 	// Of a key.
-	kind     kind
+	kind     Role
 	file     bool   // the key is the path of a file, and its values are texts
 	from, to string // the texts of its values, "" for no value
 	note     string // who wrote it, and when; "" for nothing
@@ -42,7 +42,7 @@ type Row struct {
 // one line that says why there is no text.
 func Rows(d flat.Difference, files bool) []Row {
 	keys := make([]Row, 0, d.Len())
-	add := func(k kind, key, from, to string) {
+	add := func(k Role, key, from, to string) {
 		r := Row{
 			key:  pat.Redact(key),
 			kind: k,
@@ -57,13 +57,13 @@ func Rows(d flat.Difference, files bool) []Row {
 		keys = append(keys, r)
 	}
 	for _, e := range d.Added {
-		add(added, e.Key, "", e.Text)
+		add(Added, e.Key, "", e.Text)
 	}
 	for _, c := range d.Changed {
-		add(changed, c.Key, c.From, c.To)
+		add(Changed, c.Key, c.From, c.To)
 	}
 	for _, e := range d.Removed {
-		add(removed, e.Key, e.Text, "")
+		add(Removed, e.Key, e.Text, "")
 	}
 	slices.SortFunc(keys, func(a, b Row) int {
 		return cmp.Or(strings.Compare(a.segment, b.segment), strings.Compare(a.key, b.key))
@@ -74,7 +74,7 @@ func Rows(d flat.Difference, files bool) []Row {
 		if k.nested() {
 			if heading < 0 || rows[heading].key != k.segment {
 				heading = len(rows)
-				rows = append(rows, Row{Heading: true, key: k.segment, segment: k.segment})
+				rows = append(rows, Row{Heading: true, key: k.segment, segment: k.segment, counts: counts{}})
 			}
 			rows[heading].counts[k.kind]++
 		}
@@ -85,7 +85,7 @@ func Rows(d flat.Difference, files bool) []Row {
 
 // Section puts rows below a heading, and adds notes to them by their keys.
 func Section(title string, rows []Row, notes map[string]string) []Row {
-	section := Row{Heading: true, Section: true, key: title, segment: title}
+	section := Row{Heading: true, Section: true, key: title, segment: title, counts: counts{}}
 	for i := range rows {
 		if r := &rows[i]; !r.Heading {
 			r.note = notes[r.key]
@@ -154,7 +154,7 @@ func (r *Row) parts() ([]element, bool) {
 
 // summary counts the parts in which the values differ.
 func (r *Row) summary(parts []element) string {
-	var n counts
+	n := counts{}
 	for _, e := range parts {
 		n[e.kind]++
 	}
@@ -166,40 +166,32 @@ func (r *Row) summary(parts []element) string {
 
 // RowLine is one line of a row.
 type RowLine struct {
-	heading bool
-	kind    kind   // of a key
-	head    string // painted as a heading, or as its kind
-	text    string // follows head, and is not painted
-	note    string // ends the line
+	kind Role   // of a key, or of a heading
+	head string // painted as its kind
+	text string // follows head, and is not painted
+	note string // ends the line, quietly
 }
 
 // Paint returns the line in the colours of th, with each occurrence of text highlighted.
 func (l RowLine) Paint(th *Theme, text string) string {
-	style := th.kinds[l.kind]
-	if l.heading {
-		style = th.Title
-	}
-	line := highlight(th, style, l.head, text) + highlight(th, lipgloss.NewStyle(), l.text, text)
-	if l.note != "" {
-		line += th.Hint.Render(l.note)
-	}
-	return line
+	return th.highlight(l.kind, l.head, text) + th.highlight(Plain, l.text, text) + th.Paint(Quiet, l.note)
 }
 
-func highlight(th *Theme, style lipgloss.Style, shown, text string) string {
+// highlight paints what is shown, and each text in it as a match.
+func (th *Theme) highlight(role Role, shown, text string) string {
 	lower, text := strings.ToLower(shown), strings.ToLower(text)
 	samePlaces := len(lower) == len(shown) // a few letters have more bytes in lower case
 	if text == "" || !samePlaces {
-		return style.Render(shown)
+		return th.Paint(role, shown)
 	}
 	var b strings.Builder
 	for {
 		at := strings.Index(lower, text)
 		if at < 0 {
-			return b.String() + style.Render(shown)
+			return b.String() + th.Paint(role, shown)
 		}
 		end := at + len(text)
-		b.WriteString(style.Render(shown[:at]) + th.Match.Render(shown[at:end]))
+		b.WriteString(th.Paint(role, shown[:at]) + th.Paint(Match, shown[at:end]))
 		shown, lower = shown[end:], lower[end:]
 	}
 }
@@ -218,11 +210,11 @@ func (r *Row) Lines(width int, open bool) []RowLine {
 	}
 	folded, whole := r.folded(room)
 	if !open || whole && !hidden {
-		folded.note = note
+		folded.note += note
 		return []RowLine{folded}
 	}
 	indent := r.indent()
-	sign := r.kind.sign() // of the first line
+	sign := kinds[r.kind].sign // of the first line
 	var lines []RowLine
 	for _, text := range wrap(r.label(), width-len(indent)-len("+ ")) {
 		lines = append(lines, RowLine{kind: r.kind, head: indent + sign + " " + text})
@@ -240,7 +232,7 @@ func (r *Row) Lines(width int, open bool) []RowLine {
 	}
 	lines = append(lines, RowLine{kind: r.kind, text: indent + r.summary(parts)})
 	for _, e := range parts {
-		head := fmt.Sprintf("%s%s [%d] ", indent, e.kind.sign(), e.index)
+		head := fmt.Sprintf("%s%s [%d] ", indent, kinds[e.kind].sign, e.index)
 		lines = append(lines, valueLines(e.kind, head, e.from, e.to, width)...)
 	}
 	return lines
@@ -266,10 +258,14 @@ func (r *Row) label() string {
 func (r *Row) folded(width int) (l RowLine, whole bool) {
 	if r.Heading {
 		head, _ := shorten(r.key, width)
-		text, _ := shorten("  "+r.counts.String(), width-lipgloss.Width(head))
-		return RowLine{heading: true, head: head, text: text}, true
+		note, _ := shorten("  "+r.counts.String(), width-lipgloss.Width(head))
+		role := Plain
+		if r.Section {
+			role = Heading
+		}
+		return RowLine{kind: role, head: head, note: note}, true
 	}
-	head, cut := shorten(r.indent()+r.kind.sign()+" "+r.label(), max(width*2/3, width-len(`: "…"`)-20))
+	head, cut := shorten(r.indent()+kinds[r.kind].sign+" "+r.label(), max(width*2/3, width-len(`: "…"`)-20))
 	if cut {
 		return RowLine{kind: r.kind, head: head}, false
 	}
@@ -298,12 +294,12 @@ func (r *Row) value(width int) (text string, whole bool) {
 		return Shorten(r.summary(parts), width), false // lines of a text are not shown in one
 	}
 	values := r.from + r.to // one of them is ""
-	if r.kind == changed {
+	if r.kind == Changed {
 		values = r.from + arrow + r.to
 	}
 	text, cut := shorten(values, width)
 	switch {
-	case !cut || r.kind != changed:
+	case !cut || r.kind != Changed:
 		return text, !cut && !ok
 	case ok:
 		return Shorten(r.summary(parts), width), false
@@ -329,8 +325,8 @@ func change(from, to string, width int) string {
 }
 
 // valueLines wraps values behind head: a single value, or the two of a change.
-func valueLines(k kind, head, from, to string, width int) []RowLine {
-	if k != changed {
+func valueLines(k Role, head, from, to string, width int) []RowLine {
+	if k != Changed {
 		return hanging(k, head, from+to, width)
 	}
 	blank := strings.Repeat(" ", len(head))
@@ -338,7 +334,7 @@ func valueLines(k kind, head, from, to string, width int) []RowLine {
 }
 
 // hanging wraps text behind head.
-func hanging(k kind, head, text string, width int) []RowLine {
+func hanging(k Role, head, text string, width int) []RowLine {
 	var lines []RowLine
 	for _, part := range wrap(text, max(width-len(head), width/4)) {
 		lines = append(lines, RowLine{kind: k, head: head, text: part})
@@ -368,12 +364,12 @@ func Sentences(rows []Row, width int) []string {
 
 func (r *Row) sentences(width int) []string {
 	parts, ok := r.parts()
-	byParts := ok && (r.kind == changed || r.file)
+	byParts := ok && (r.kind == Changed || r.file)
 	if !byParts {
 		from, to := Values(r.from, r.to, cmp.Or(width, math.MaxInt))
 		return []string{r.key + " " + happens(r.kind, from, to)}
 	}
-	all := []string{fmt.Sprintf("%s %s, %s.", r.key, r.kind.word(), r.summary(parts))}
+	all := []string{fmt.Sprintf("%s %s, %s.", r.key, kinds[r.kind].word, r.summary(parts))}
 	if width > 0 {
 		return all
 	}
@@ -388,9 +384,9 @@ func (r *Row) sentences(width int) []string {
 }
 
 // happens describes what happens to a value.
-func happens(k kind, from, to string) string {
-	if k == changed {
+func happens(k Role, from, to string) string {
+	if k == Changed {
 		return fmt.Sprintf("changed: %s to %s", from, to)
 	}
-	return fmt.Sprintf("%s: %s", k.word(), from+to)
+	return fmt.Sprintf("%s: %s", kinds[k].word, from+to)
 }

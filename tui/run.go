@@ -1,7 +1,32 @@
-// Package tui draws on a terminal: the theme, wrapped text, the rows of a difference, the
-// steps of a command, a transfer. Package prompts asks with it.
+// Package tui draws on a terminal: the pages of views, the rows of a difference, the steps of a
+// command, a transfer. Package prompts asks with it.
 //
 // It shows what it is given: it reads no file, calls no hub and decides nothing.
+//
+// # Visual language
+//
+// A view is one [Page] on the alternate screen, with one focus. From top to bottom it has the
+// status, quiet; the title, bold; facts; what a user should notice, red; the body; the keys. There
+// is an empty line between these parts and a margin of two columns around them, and no frame. A
+// page that does not fit loses the empty lines first, then facts, and says so; a terminal of less
+// than 60 columns has no margin. What is selected has > before it and is bold. Where there are 100
+// columns, details are to the right of a list, behind a line, else below it. What was done is a
+// sentence behind a glyph, see [Screen.Says]: ✓ done, ✗ failed, · neither.
+//
+// Labels are quiet, and so is what a key does: keys and values are read first. The line of the
+// keys names what does something now, the most important first, as many as fit and always the last
+// one, which leads out or to more. An action that does nothing now keeps its place, is quiet, and
+// says why when its key is pressed.
+//
+// Text is painted by its [Role], in colours of the terminal's own palette: + added is green, ~
+// changed is yellow, - removed is red. Colour never carries information of its own: signs, glyphs
+// and words say the same, because a pipe, NO_COLOR and many eyes know no colour. Text that a user
+// reads to decide is in the terminal's own colour, set off by bold and reverse, because no other
+// colour is legible on every background: bright black, often used for quiet text, is the background
+// of Solarized dark, and bold makes all colours too bright on white. Quiet text is faint instead,
+// which every terminal derives from its own colours, or shows as plain.
+//
+// Glyphs are one column wide and have an ASCII form, see [Localize].
 package tui
 
 import (
@@ -29,27 +54,27 @@ type Terminal struct {
 	Columns, Rows int
 }
 
-// Run shows a view until it ends. It handles no signals: ctx ends with them.
+// Run shows a view on the alternate screen until it ends. It handles no signals: ctx ends with them.
 //
 // The view gets no key that was pressed before it was drawn, the size 80x24 from a
 // terminal that reports none, and need not handle ctrl-z. A model with a method
 // Shown() int shows another question when the number changes; keys that were pressed
 // before that was drawn are discarded too.
-func (t Terminal) Run(ctx context.Context, m tea.Model, more ...tea.ProgramOption) error {
+func (t Terminal) Run(ctx context.Context, m tea.Model) error {
 	t.DiscardInput()
 	v := &view{Model: m}
 	out := t.Out
 	if f, ok := t.Out.(*os.File); ok {
 		out = canvas{File: f, view: v}
 	}
-	options := append([]tea.ProgramOption{
+	_, err := tea.NewProgram(v,
 		tea.WithContext(ctx),
 		tea.WithInput(t.In),
 		tea.WithOutput(out),
+		tea.WithAltScreen(),
 		tea.WithoutSignalHandler(),
 		tea.WithFilter(v.filter),
-	}, more...)
-	_, err := tea.NewProgram(v, options...).Run()
+	).Run()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -12,24 +12,24 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// Theme is how views are painted: each role has a style, in colours of the terminal's own
-// palette. Colour never carries information of its own: signs and words say the same.
-//
-// Text that a user reads to decide is in the terminal's own colour, set off by bold and
-// reverse, because no other colour is legible on every background: bright black, often used
-// for quiet text, is the background of Solarized dark, and bold makes all colours but red too
-// bright on white.
-type Theme struct {
-	Title   lipgloss.Style // what a view asks or shows
-	Accent  lipgloss.Style // what is selected
-	Mark    lipgloss.Style // signs of the view itself, such as > and the bar of a form
-	Hint    lipgloss.Style // keys, and what is read last
-	Match   lipgloss.Style // found by a search
-	Warning lipgloss.Style // what a user should notice, and why an answer is rejected
-	Frame   lipgloss.Style // around what is reviewed
-	states  [len(states)]lipgloss.Style
-	kinds   [len(kinds)]lipgloss.Style
-}
+// Role is what a text is for, which decides how it is painted.
+type Role int
+
+// The roles.
+const (
+	Plain   Role = iota // what a user reads to decide
+	Heading             // what a view asks or shows, and what is selected
+	Accent              // signs of the view itself, such as >
+	Quiet               // what is read last: labels, the status and what a key does
+	Match               // found by a search
+	Warned              // an error, a warning, or a conflict
+	Added
+	Changed
+	Removed
+)
+
+// Theme paints text by its role. A nil theme leaves text as it is.
+type Theme [Removed + 1]lipgloss.Style
 
 // Colours of the terminal's palette.
 const (
@@ -43,36 +43,18 @@ const (
 // them, or if NO_COLOR is set.
 func NewTheme(out io.Writer) *Theme {
 	plain := lipgloss.NewRenderer(out).NewStyle()
-	th := &Theme{
-		Title:   plain.Bold(true),
-		Accent:  plain.Bold(true),
-		Mark:    plain.Foreground(cyan),
-		Hint:    plain,
+	return &Theme{
+		Plain:   plain,
+		Heading: plain.Bold(true),
+		Accent:  plain.Foreground(cyan),
+		Quiet:   plain.Faint(true),
 		Match:   plain.Reverse(true),
-		Warning: plain.Foreground(red).Bold(true),
-		Frame:   plain.Border(lipgloss.RoundedBorder()).Padding(0, 1),
+		Warned:  plain.Foreground(red),
+		Added:   plain.Foreground(green),
+		Changed: plain.Foreground(yellow),
+		Removed: plain.Foreground(red),
 	}
-	for s, state := range states {
-		th.states[s] = plain.Foreground(state.colour)
-	}
-	for k, kind := range kinds {
-		th.kinds[k] = plain.Foreground(kind.colour)
-	}
-	return th
 }
-
-// Role is what a line of plain output is.
-type Role int
-
-// The roles.
-const (
-	Plain Role = iota
-	Heading
-	Added
-	Changed
-	Removed
-	Warned // an error, a warning, or a conflict
-)
 
 // RoleOf returns the role of a line that starts with a sign: + ~ - or !.
 func RoleOf(line string) Role {
@@ -80,24 +62,12 @@ func RoleOf(line string) Role {
 	return map[string]Role{"+": Added, "~": Changed, "-": Removed, "!": Warned}[sign]
 }
 
-// Paint paints text. A nil theme returns it as it is.
+// Paint paints text.
 func (th *Theme) Paint(role Role, text string) string {
-	if th == nil {
+	if th == nil || text == "" {
 		return text
 	}
-	switch role {
-	case Heading:
-		return th.Title.Render(text)
-	case Added:
-		return th.kinds[added].Render(text)
-	case Changed:
-		return th.kinds[changed].Render(text)
-	case Removed:
-		return th.kinds[removed].Render(text)
-	case Warned:
-		return th.Warning.Render(text)
-	}
-	return text
+	return th[role].Render(text)
 }
 
 // State is a state that has a glyph: of a project, or of a step.
@@ -116,26 +86,26 @@ const (
 
 // states is how each state is shown.
 var states = [...]struct {
-	glyph  string
-	colour lipgloss.TerminalColor
+	glyph string
+	role  Role
 }{
-	None:     {"·", lipgloss.NoColor{}},
-	Same:     {"●", green},
-	Ahead:    {"↑", cyan},
-	Behind:   {"↓", cyan},
-	Diverged: {"±", yellow},
-	Failed:   {"✗", red},
-	Done:     {"✓", green},
+	None:     {"·", Quiet},
+	Same:     {"●", Added},
+	Ahead:    {"↑", Accent},
+	Behind:   {"↓", Accent},
+	Diverged: {"±", Changed},
+	Failed:   {"✗", Warned},
+	Done:     {"✓", Added},
 }
 
 // Glyph returns the glyph of a state, one column wide.
-func (th *Theme) Glyph(s State) string { return th.states[s].Render(states[s].glyph) }
+func (th *Theme) Glyph(s State) string { return th.Paint(states[s].role, states[s].glyph) }
 
 // ascii replaces each glyph of a view by an ASCII character, so that columns stay aligned.
 var ascii = strings.NewReplacer(
 	"●", "=", "↑", "^", "↓", "v", "±", "~", "✓", "+", "✗", "x", "·", ".", "•", "|", "…", ">", "→", ">",
 	"█", "#", "░", ".",
-	"╭", "+", "╮", "+", "╰", "+", "╯", "+", "─", "-", "│", "|", "┃", "|",
+	"│", "|",
 	"⠋", "|", "⠙", "/", "⠹", "-", "⠸", "\\", "⠼", "|", "⠴", "/", "⠦", "-", "⠧", "\\",
 )
 
@@ -170,7 +140,7 @@ const framesPerSecond = 10
 // Spinner returns the glyph of something that runs, one column wide. It depends on the time.
 func (th *Theme) Spinner() string {
 	turn := time.Now().UnixMilli() * framesPerSecond / 1000
-	return th.Mark.Render(spinner[int(turn)%len(spinner)])
+	return th.Paint(Accent, spinner[int(turn)%len(spinner)])
 }
 
 // Tick is sent to a view when its spinner turns.

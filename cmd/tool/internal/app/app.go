@@ -69,6 +69,8 @@ type output struct {
 	collecting bool
 	collected  []jsontext.Value
 
+	shown Result // by [App.Show], last; nil: none
+
 	heldMutex sync.Mutex // guards held: several requests may warn at once
 	held      []string   // warnings to print after the view that is on the terminal
 }

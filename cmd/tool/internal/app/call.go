@@ -185,7 +185,7 @@ func (l *Listing) Text(w *Printer) {
 		w.Line("No %s that you can see on %s", strings.TrimSuffix(l.Heading+" of "+l.Account, " of "), l.Origin)
 	}
 	slices.SortStableFunc(l.Rows, func(a, b []string) int { return natural.Compare(a[0], b[0]) })
-	w.Columns(l.Rows)
+	w.Columns(l.Rows, nil)
 }
 
 // ListCommand returns the command list.

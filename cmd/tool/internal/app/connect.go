@@ -119,10 +119,15 @@ func (a *App) StatusLine() string {
 	case id.Token == "":
 		line += ", not logged in"
 	}
-	if a.env.name != "" {
-		line = a.env.name + ": " + line
+	return a.MarkHub(a.InEnv(line))
+}
+
+// InEnv puts the environment in use, if any, before a line that names the hub.
+func (a *App) InEnv(line string) string {
+	if a.env.name == "" {
+		return line
 	}
-	return a.MarkHub(line)
+	return a.env.name + ": " + line
 }
 
 // MarkHub marks a line that names the hub in use, if that is not the workspace's.

@@ -141,7 +141,7 @@ func (a *App) ConfirmFiles(ctx context.Context, q FilesQuestion) (yes bool, err 
 	if q.Notice != "" {
 		facts = append([]string{q.Notice}, facts...)
 	}
-	question := prompts.Question{Title: q.Title, Facts: facts, Frame: true, Preset: "no", Choices: []prompts.Choice{
+	question := prompts.Question{Title: q.Title, Facts: facts, Preset: "no", Choices: []prompts.Choice{
 		{Value: "yes", Text: q.Yes}, {Value: "no", Text: prompts.Cancel}, {Value: "show", Text: "Show what changes in them"},
 	}}
 	answer := ""

@@ -301,6 +301,33 @@ func (a *App) EnvFlag(c *cobra.Command) *cobra.Command {
 	return c
 }
 
+// Environments lists the environments of local projects, sorted: those that are named, or all.
+func (a *App) Environments(projects ...string) []string {
+	ws, err := workspace.Find(a.Dir)
+	if err != nil {
+		return nil
+	}
+	if len(projects) == 0 {
+		projects, _ = ws.Projects()
+	}
+	var all []string
+	for _, name := range projects {
+		if p, err := ws.Project(name); err == nil {
+			names, _ := p.Environments()
+			all = append(all, names...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// NextEnvironment uses the next one of all environments, after the last one none.
+func (a *App) NextEnvironment() {
+	all := append([]string{""}, a.Environments()...)
+	at := slices.Index(all, a.env.name)
+	a.env = environment{name: all[(at+1)%len(all)]}
+}
+
 // InEnvironment reports whether an environment is in use.
 func (a *App) InEnvironment() bool { return a.env.name != "" }
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/hubclient"
@@ -71,18 +71,24 @@ func (p *Printer) Whole(line string) { p.painted(tui.Plain, line) }
 // painted writes one line of any length in the colour of its role. Of a warning, only the word
 // before the colon has it.
 func (p *Printer) painted(role tui.Role, line string) {
-	if p.err != nil {
-		return
-	}
 	line = strings.TrimRight(escape.Line(line), " ")
-	if p.log {
-		line = escape.Logged(line)
-	}
 	rest := ""
 	if word, after, found := strings.Cut(line, ": "); found && role == tui.Warned {
 		line, rest = word, ": "+after
 	}
-	_, p.err = fmt.Fprintln(p.w, p.theme.Paint(role, line)+rest)
+	p.write(p.theme.Paint(role, line) + rest)
+}
+
+// write writes a line that is escaped.
+func (p *Printer) write(line string) {
+	if p.err != nil {
+		return
+	}
+	line = strings.TrimRight(line, " ")
+	if p.log {
+		line = escape.Logged(line)
+	}
+	_, p.err = fmt.Fprintln(p.w, line)
 }
 
 // Heading writes a line that others belong to.
@@ -107,7 +113,13 @@ func (p *Printer) Head(format string, args ...any) {
 
 // Field writes an indented line with a name and a value, in a column of its own.
 func (p *Printer) Field(name, format string, args ...any) {
-	p.Line("  %-12s %s", name, tui.Shorten(fmt.Sprintf(format, args...), maxField))
+	p.FieldIn(tui.Plain, name, format, args...)
+}
+
+// FieldIn is Field with the value in the colour of its role.
+func (p *Printer) FieldIn(role tui.Role, name, format string, args ...any) {
+	value := escape.Line(tui.Shorten(fmt.Sprintf(format, args...), maxField))
+	p.write(p.theme.Paint(tui.Quiet, escape.Line(fmt.Sprintf("  %-12s", name))) + " " + p.theme.Paint(role, value))
 }
 
 // Detail is Field for what only --verbose shows, such as a digest.
@@ -138,7 +150,8 @@ func (p *Printer) Address(name, origin, address string) {
 		p.Field(name, "%s", address)
 	} else if p.err == nil {
 		address = escape.Line(address)
-		_, p.err = fmt.Fprintf(p.w, "  %-12s \x1b]8;;%s\x1b\\%s\x1b]8;;\x1b\\\n", name, address, address)
+		name = p.theme.Paint(tui.Quiet, fmt.Sprintf("  %-12s", name))
+		_, p.err = fmt.Fprintf(p.w, "%s \x1b]8;;%s\x1b\\%s\x1b]8;;\x1b\\\n", name, address, address)
 	}
 }
 
@@ -152,19 +165,25 @@ func (p *Printer) Notes(notes []string) {
 // Cell returns a text to be shown in a row.
 func Cell(text string) string { return tui.Shorten(text, maxCell) }
 
-// Columns writes rows of as many cells in columns.
-func (p *Printer) Columns(rows [][]string) {
-	var aligned strings.Builder
-	w := tabwriter.NewWriter(&aligned, 0, 0, len("  "), ' ', 0)
+// Columns writes rows of cells in columns, each painted by paint; nil paints nothing.
+func (p *Printer) Columns(rows [][]string, paint func(th *tui.Theme, column int, cell string) string) {
+	widths := map[int]int{}
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = escape.Line(Cell(cell))
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
-		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	_ = w.Flush()
-	for line := range strings.Lines(aligned.String()) {
-		p.Line("%s", strings.TrimSuffix(line, "\n"))
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			blank := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+len("  "))
+			if paint != nil && p.theme != nil {
+				cell = paint(p.theme, i, cell)
+			}
+			line += cell + blank
+		}
+		p.write(line)
 	}
 }
 

@@ -60,6 +60,7 @@ func (n *Noted) Note(format string, args ...any) {
 // Show prints a result: as JSON, or as text with its notes below.
 func (a *App) Show(r Result) error {
 	a.releaseWarnings()
+	a.shown = r
 	effect := ""
 	if r, ok := r.(interface{ Effect() string }); ok {
 		effect = r.Effect()
@@ -87,6 +88,18 @@ func (a *App) Show(r Result) error {
 		}
 	}
 	return unprinted(effect, p.err)
+}
+
+// Said returns the first line of the result that was shown last, "" for none, and forgets it.
+func (a *App) Said() string {
+	if a.shown == nil {
+		return ""
+	}
+	var text strings.Builder
+	a.shown.Text(a.PrinterTo(&text))
+	a.shown = nil
+	line, _, _ := strings.Cut(text.String(), "\n")
+	return line
 }
 
 // schema is the version of the results' form. It rises only if a member is ever

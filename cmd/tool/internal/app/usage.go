@@ -108,22 +108,7 @@ func (a *App) LocalNames(*cobra.Command, []string, string) (names []string, _ co
 
 // completeEnv completes an environment of the local project that is given, or of any.
 func (a *App) completeEnv(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	ws, err := workspace.Find(a.Dir)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	if len(args) == 0 {
-		args, _ = ws.Projects()
-	}
-	var all []string
-	for _, name := range args {
-		if p, err := ws.Project(name); err == nil {
-			names, _ := p.Environments()
-			all = append(all, names...)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all), cobra.ShellCompDirectiveNoFileComp
+	return a.Environments(args...), cobra.ShellCompDirectiveNoFileComp
 }
 
 // CompleteOrigin completes the address of a hub that a token is stored for.

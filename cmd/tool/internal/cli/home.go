@@ -6,8 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/semver"
+
+	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/command/create"
+	"example.com/projecthub/cmd/tool/internal/command/diff"
+	"example.com/projecthub/cmd/tool/internal/command/history"
 	"example.com/projecthub/cmd/tool/internal/command/login"
 	"example.com/projecthub/cmd/tool/internal/command/project"
 	"example.com/projecthub/cmd/tool/internal/command/publish"
@@ -19,10 +24,18 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// homeActions are what can be done from the home view. Each is a command of its own.
+// homeActions are what can be done from the home view. Most are commands of their own.
 var homeActions = []prompts.Action{
-	{Key: "p", Does: "push"}, {Key: "f", Does: "push with files"}, {Key: "l", Does: "pull"}, {Key: "u", Does: "publish"},
-	{Key: "c", Does: "create", Alone: true}, {Key: "o", Does: "page"}, {Key: "i", Does: "log in", Alone: true},
+	{Key: "p", Does: "push"},
+	{Key: "l", Does: "pull"},
+	{Key: "d", Does: "difference"},
+	{Key: "h", Does: "history"},
+	{Key: "e", Does: "environment"},
+	{Key: "f", Does: "push with files", More: true},
+	{Key: "u", Does: "publish", More: true},
+	{Key: "o", Does: "open the page", More: true},
+	{Key: "c", Does: "create", More: true, Alone: true},
+	{Key: "i", Does: "log in", More: true, Alone: true},
 }
 
 // home shows the status of the local projects, and runs what the person chooses, until
@@ -39,35 +52,44 @@ func home(ctx context.Context, a *app.App) (err error) {
 		}
 		err = failure.Doing(f, "", "show the overview")
 	}()
-	for chosen := 0; ; {
+	view := prompts.Overview{Actions: homeActions}
+	for {
 		h := &overview{app: a}
-		doing := "Asking the hub"
+		view.Doing = "Asking the hub"
 		if id, err := a.Identity(); err == nil {
-			doing = "Asking " + id.Origin
+			view.Doing = "Asking " + id.Origin
 		}
-		action, item, err := a.UI.Home(ctx, doing, h.load, homeActions, chosen)
+		view.Load = h.load
+		action, item, err := a.UI.Home(ctx, view)
 		if err != nil || action == (prompts.Action{}) {
 			return err
 		}
 		local, onHub := "", ""
 		if item >= 0 { // else the action is about no local project
-			chosen = item
+			view.Chosen = item
 			local, onHub = h.names[item], h.onHub(item)
 		}
 		acted = true
-		err = a.Settle(act(ctx, a, action.Key, local, onHub))
-		if errors.Is(err, prompts.ErrBack) {
+		err = act(ctx, a, action.Key, local, onHub)
+		declined := errors.Is(err, app.ErrDeclined)
+		err = a.Settle(err)
+		view.Said = prompts.Said{State: tui.Done, Text: a.Said()}
+		if declined {
+			view.Said.State = tui.None
+		}
+		if id, err := a.Identity(); err == nil && action.Key == "o" {
+			view.Said.Text = "The page of " + local + " is " + id.Origin + "/" + onHub
+		}
+		switch {
+		case errors.Is(err, prompts.ErrBack):
 			continue
-		}
-		if app.IsInterrupted(err) || ctx.Err() != nil {
+		case app.IsInterrupted(err) || ctx.Err() != nil:
 			return err
-		}
-		if err != nil {
+		case err != nil:
 			a.ReportFailure(err)
-		}
-		back, err := pause(ctx, a)
-		if err != nil || !back {
-			return err
+			f := failure.Of(err)
+			what := append([]string{f.Action + ": " + f.Error()}, a.CommandTexts(f.Recipe)...)
+			view.Said = prompts.Said{State: tui.Failed, Text: strings.Join(what, "; ")}
 		}
 		a.Forget() // a login may have changed what is known of the hub
 	}
@@ -86,6 +108,15 @@ func act(ctx context.Context, a *app.App, key, local, onHub string) (err error) 
 	case "p", "f":
 		a.Command = "push"
 		return push.Run(ctx, a, local, push.Options{Files: key == "f", Ask: true})
+	case "d":
+		a.Command = "diff"
+		return read(ctx, a, "Difference of "+local, func() error { return diff.Run(ctx, a, local) })
+	case "h":
+		a.Command = "log"
+		return read(ctx, a, "History of "+local, func() error { return history.Run(ctx, a, local) })
+	case "e":
+		a.NextEnvironment()
+		return nil
 	case "l":
 		a.Command = "pull"
 		return pull.Run(ctx, a, local, pull.Options{})
@@ -107,17 +138,18 @@ func act(ctx context.Context, a *app.App, key, local, onHub string) (err error) 
 	return failure.Doing(login.Run(ctx, a, login.Options{}), "", "log in")
 }
 
-// pause lets the person read what an action printed, and reports whether they go back to the
-// overview.
-func pause(ctx context.Context, a *app.App) (back bool, err error) {
-	choices := []prompts.Choice{{Value: "back", Text: "Back to the overview"}, {Value: "quit", Text: "Quit"}}
-	err = a.UI.AskBelow(ctx, prompts.Step{
-		Question: func() prompts.Question {
-			return prompts.Question{Title: "And now?", Preset: "back", Choices: choices}
-		},
-		Take: func(answer string) { back = answer == "back" },
-	})
-	return back, err
+// read shows what a command prints, until the person leaves it.
+func read(ctx context.Context, a *app.App, title string, command func() error) error {
+	var text strings.Builder
+	out := a.Streams.Out
+	a.Streams.Out = &text
+	err := command()
+	a.Streams.Out = out
+	a.Said() // it is shown whole
+	if err != nil {
+		return err
+	}
+	return a.UI.Read(ctx, title, strings.Split(strings.TrimRight(text.String(), "\n"), "\n"))
 }
 
 // overview finds out what the home view shows.
@@ -138,16 +170,13 @@ func (h *overview) load(ctx context.Context) prompts.Home {
 	view := prompts.Home{Status: "tool"}
 	locals, err := a.Locals(ctx, "")
 	if err != nil {
-		view.Notices = []string{err.Error()}
+		view.Notices = []prompts.Said{{State: tui.Failed, Text: err.Error()}}
 		return view
 	}
 	h.names = nil
 	for _, l := range locals {
 		h.names = append(h.names, l.Name)
 		view.Items = append(view.Items, prompts.Item{Name: l.Name})
-	}
-	if len(locals) == 0 {
-		view.Notices = []string{"There is no local project here. Press c to create one."}
 	}
 	id, err := a.Identity()
 	if err == nil {
@@ -157,15 +186,15 @@ func (h *overview) load(ctx context.Context) prompts.Home {
 	if err != nil {
 		f := failure.Of(err)
 		notice := append([]string{f.Error()}, a.CommandTexts(f.Recipe)...)
-		view.Notices = append(view.Notices, strings.Join(notice, "; "))
+		view.Notices = []prompts.Said{{State: tui.Failed, Text: strings.Join(notice, "; ")}}
 	}
 	if h.status == nil {
 		return view
 	}
 	if h.status.Identity != nil {
-		view.Status = a.MarkHub(id.Origin + " as " + h.status.Identity.Name)
+		view.Status = a.MarkHub(a.InEnv(id.Origin + " as " + h.status.Identity.Name))
 	} else if err == nil {
-		view.Notices = append(view.Notices, "You are not logged in. Press i to log in.")
+		view.Notices = []prompts.Said{{Text: "You are not logged in. Press i to log in."}}
 	}
 	unknown := h.status.Unknown()
 	for i, p := range h.status.Projects {
@@ -175,9 +204,64 @@ func (h *overview) load(ctx context.Context) prompts.Home {
 		item := &view.Items[i]
 		item.State = shortState(p, unknown)
 		item.Mark = markOf(p)
+		item.Next = next(p, unknown)
+		item.Off = off(a, p, unknown)
 		item.Details = lines[1:] // without the name
 	}
 	return view
+}
+
+// next says what a local project needs next, "" for nothing.
+func next(p status.Project, unknown string) string {
+	switch {
+	case p.Problem != "":
+		return "correct its files"
+	case p.Project.IsZero():
+		return "create it: press c"
+	case !p.Exists && unknown == "":
+		return "create it, or ask for access"
+	case !p.Exists:
+		return ""
+	}
+	switch p.Config {
+	case status.LocalAhead:
+		return "push your changes: press p"
+	case status.HubAhead:
+		return "pull theirs: press l"
+	case status.Both:
+		return "merge theirs: press l, then p"
+	case status.Differs:
+		return "see what differs: press d"
+	case status.None:
+		return "push the first config: press p"
+	}
+	if !p.StackHidden && semver.Compare("v"+p.StackVersion, "v"+p.StackPublished) > 0 {
+		return "publish " + p.StackVersion + ": press u"
+	}
+	return ""
+}
+
+// off says which actions do nothing for a local project, and why.
+func off(a *app.App, p status.Project, unknown string) map[string]string {
+	off := map[string]string{}
+	if len(a.Environments()) == 0 {
+		init := cmdline.Tool("init").With(p.ProjectName).Flag("--env", "staging")
+		off["e"] = "there is no environment yet; to add one: " + a.CommandText(init)
+	}
+	switch {
+	case p.Project.IsZero():
+		for _, key := range []string{"p", "f", "l", "d", "h", "o"} {
+			off[key] = p.ProjectName + " has not been created on a hub: press c to create it"
+		}
+	case p.Exists && p.Config == status.Same && p.Problem == "":
+		off["p"] = p.ProjectName + " is the same on the hub: there is nothing to push"
+		off["l"] = p.ProjectName + " is the same on the hub: there is nothing to pull"
+		off["d"] = p.ProjectName + " is the same on the hub"
+	case p.Exists && unknown == "" && !p.Authorized:
+		off["p"] = "you may not push to " + p.Project.String()
+		off["f"] = off["p"]
+	}
+	return off
 }
 
 // shortState says in a few words how a local project compares with the hub.

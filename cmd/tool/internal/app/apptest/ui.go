@@ -132,9 +132,6 @@ func (u *UI) Ask(ctx context.Context, steps ...prompts.Step) error {
 	return nil
 }
 
-// AskBelow takes one step like Ask.
-func (u *UI) AskBelow(ctx context.Context, step prompts.Step) error { return u.Ask(ctx, step) }
-
 // AskProject lets the wizard look at the local project, and takes the name of the hub
 // project as the answer.
 func (u *UI) AskProject(ctx context.Context, w prompts.Wizard, answers *prompts.Answers) error {
@@ -167,18 +164,26 @@ func (u *UI) AskProject(ctx context.Context, w prompts.Wizard, answers *prompts.
 }
 
 // Home answers with the key of an action.
-func (u *UI) Home(
-	ctx context.Context, _ string, load func(context.Context) prompts.Home, actions []prompts.Action, chosen int,
-) (prompts.Action, int, error) {
-	home := load(ctx)
+func (u *UI) Home(ctx context.Context, o prompts.Overview) (prompts.Action, int, error) {
+	home := o.Load(ctx)
 	u.Items = home.Items
-	key := u.answer(home.Status, home.Notices...)
-	for _, a := range actions {
+	facts := []string{o.Said.Text}
+	for _, said := range home.Notices {
+		facts = append(facts, said.Text)
+	}
+	key := u.answer(home.Status, facts...)
+	for _, a := range o.Actions {
 		if a.Key == key {
-			return a, chosen, nil
+			return a, o.Chosen, nil
 		}
 	}
 	return prompts.Action{}, -1, nil
+}
+
+// Read remembers the lines, as those of a question that needs no answer.
+func (u *UI) Read(_ context.Context, title string, lines []string) error {
+	u.Asked = append(u.Asked, strings.Join(append([]string{title}, lines...), "\n"))
+	return nil
 }
 
 // Transfer remembers the phases that are shown.

@@ -122,7 +122,7 @@ func (r *members) Text(w *app.Printer) {
 	for _, m := range r.Members {
 		rows = append(rows, []string{m.User, string(m.Role)})
 	}
-	w.Columns(rows)
+	w.Columns(rows, nil)
 }
 
 func listMembers(a *app.App) *cobra.Command {

@@ -154,6 +154,11 @@ func (r *result) markdown(w *app.Printer) {
 	}
 }
 
+// Run shows how the settings of a local project differ from the hub's config.
+func Run(ctx context.Context, a *app.App, name string) error {
+	return run(ctx, &app.Target{App: a, Compares: true}, name, options{})
+}
+
 // run compares one local project.
 func run(ctx context.Context, t *app.Target, name string, o options) error {
 	r, err := compare(ctx, t, name, o)

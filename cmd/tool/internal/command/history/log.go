@@ -15,6 +15,7 @@ import (
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
 )
 
 // log is a part of a history, newest entry first.
@@ -58,12 +59,33 @@ func (r *log) Text(w *app.Printer) {
 			w.Line("%s", line)
 		}
 	} else {
-		w.Columns(rows)
+		w.Columns(rows, painted)
 	}
 	if r.More {
 		more := r.target.Line("log").Flag("-n", fmt.Sprint(2*r.maxEntries))
 		w.Notes([]string{"there are older entries; to list more: " + w.Command(more)})
 	}
+}
+
+// painted paints a cell of a row: the revision is quiet, and each count has the colour of its sign.
+func painted(th *tui.Theme, column int, cell string) string {
+	switch column {
+	case 0:
+		return th.Paint(tui.Heading, cell)
+	case 1, 2, 4:
+		return th.Paint(tui.Quiet, cell)
+	case 5:
+		counts := strings.Fields(cell)
+		for i, count := range counts {
+			role := tui.RoleOf(count[:1])
+			if count[1:] == "0" {
+				role = tui.Quiet
+			}
+			counts[i] = th.Paint(role, count)
+		}
+		return strings.Join(counts, " ")
+	}
+	return cell
 }
 
 // withMessage adds the message of an entry to its row, if it has one.
@@ -136,11 +158,7 @@ otherwise, and the last 20 sets of base files.`,
 			if n < 0 {
 				return cmdline.Usagef("-n is a number of entries, 0 for all, not %d", n)
 			}
-			r, err := list(ctx, t, strings.Join(args, ""), n)
-			if err != nil {
-				return t.Fail(err, ofProject(t, "list the history"))
-			}
-			return a.Show(r)
+			return run(ctx, t, strings.Join(args, ""), n)
 		}),
 	}
 	fl := c.Flags()
@@ -149,6 +167,19 @@ otherwise, and the last 20 sets of base files.`,
 	fl.IntVarP(&n, "entries", "n", n, "list at most `N` entries, 0 for all")
 	t.Flag(c, projectUsage)
 	return a.HubFlags(a.EnvFlag(c))
+}
+
+// Run shows the newest entries of the history of a local project's config.
+func Run(ctx context.Context, a *app.App, name string) error {
+	return run(ctx, &app.Target{App: a}, name, defaultEntries)
+}
+
+func run(ctx context.Context, t *app.Target, name string, n int) error {
+	r, err := list(ctx, t, name, n)
+	if err != nil {
+		return t.Fail(err, ofProject(t, "list the history"))
+	}
+	return t.App.Show(r)
 }
 
 // ofProject adds the hub project to the name of an action, if it is known.

@@ -1,0 +1,226 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+)
+
+// Screen is the terminal that views are drawn on.
+type Screen struct {
+	*Theme
+	Columns, Rows int
+}
+
+// Page is what a view shows around its body.
+type Page struct {
+	Status string   // the hub and the identity; one that starts with ! is a warning
+	Title  string   // the question, or what is shown
+	Facts  []string // what a user has to know; a value behind a label and two spaces has a column of its own
+	Notice string   // what a user should notice first, "" for nothing
+	Keys   []string // and what they do, such as: enter select. The last one is always shown
+	Off    []string // those of Keys that do nothing now
+	Body   int      // lines that the body would take
+	Least  int      // lines of the body without which the page is of no use
+}
+
+// How much room a terminal must have for what makes a page easy to read.
+const (
+	margin           = 2
+	columnsForMargin = 60
+	rowsForGaps      = 20
+	maxProse         = 80 // columns of a sentence
+)
+
+func (s Screen) margin() int {
+	if s.Columns < columnsForMargin {
+		return 0
+	}
+	return margin
+}
+
+// Width is how many columns a line has. The last column of the terminal stays free: erasing
+// the rest of a full line would erase its last character.
+func (s Screen) Width() int { return max(1, s.Columns-max(1, 2*s.margin())) }
+
+// frame is what surrounds a body.
+type frame struct {
+	above, below []string
+	rows         int  // for the body
+	fits         bool // all facts are shown, and the body has its least
+}
+
+// frame lays out a page. Where the terminal is low, empty lines go first, then facts.
+func (s Screen) frame(p Page) frame {
+	prose := min(s.Width(), maxProse)
+	status := s.status(p.Status)
+	title := s.lines(Heading, p.Title, prose)
+	facts := s.Facts(p.Facts, prose)
+	notice := s.lines(Warned, p.Notice, prose)
+	keys := s.keys(p)
+	free := s.Rows - len(status) - len(title) - len(notice) - len(keys) - p.Least
+	fits := len(facts) <= free
+	if !fits {
+		facts = facts[:max(0, free)]
+	}
+	if n := len(facts); !fits && n > 0 {
+		facts[n-1] = ellipsis
+	}
+	free -= len(facts)
+	question := slices.Concat(title, facts, notice)
+
+	body := max(0, p.Body-p.Least) // beyond its least
+	bodyFirst := 0
+	if s.Rows < rowsForGaps {
+		bodyFirst = body
+	}
+	gap := func(after []string) []string {
+		if len(after) == 0 || free <= bodyFirst {
+			return nil
+		}
+		free--
+		return []string{""}
+	}
+	// The rows that are left are given away in this order.
+	belowQuestion := gap(question)
+	aboveKeys := gap(keys)
+	belowStatus := gap(status)
+	top := gap(question)
+	return frame{
+		above: slices.Concat(top, status, belowStatus, question, belowQuestion),
+		below: slices.Concat(aboveKeys, keys),
+		rows:  max(0, p.Least+min(free, body)),
+		fits:  fits,
+	}
+}
+
+// Room returns how many lines the body of a page gets, and whether the terminal has room for
+// all facts and the least of the body.
+func (s Screen) Room(p Page) (rows int, fits bool) {
+	f := s.frame(p)
+	return f.rows, f.fits
+}
+
+// Draw draws a page. The body has as many lines as Room says, or fewer.
+func (s Screen) Draw(p Page, body ...string) string {
+	f := s.frame(p)
+	lines := slices.Concat(f.above, body, f.below)
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = strings.Repeat(" ", s.margin()) + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// status returns the line of the status.
+func (s Screen) status(status string) []string {
+	role := Quiet
+	if strings.HasPrefix(status, "!") {
+		role = Warned
+	}
+	if status == "" {
+		return nil
+	}
+	return []string{s.Paint(role, Shorten(status, s.Width()))}
+}
+
+// lines wraps a text and paints it; "" has no line.
+func (s Screen) lines(role Role, text string, width int) []string {
+	if text == "" {
+		return nil
+	}
+	lines := Wrap(text, width)
+	for i := range lines {
+		lines[i] = s.Paint(role, lines[i])
+	}
+	return lines
+}
+
+// Facts returns facts in lines of at most width columns, with quiet labels.
+func (s Screen) Facts(facts []string, width int) []string {
+	var lines []string
+	for _, fact := range facts {
+		for _, line := range Wrap(fact, width) {
+			label := valueLabel.FindString(line)
+			lines = append(lines, s.Paint(Quiet, label)+line[len(label):])
+		}
+	}
+	return lines
+}
+
+// Says returns a sentence behind a glyph, in lines of at most width columns.
+func (s Screen) Says(state State, text string, width int) []string {
+	lines := Wrap(text, max(1, width-len("x ")))
+	for i := range lines {
+		lines[i] = "  " + lines[i]
+	}
+	lines[0] = s.Glyph(state) + lines[0][1:]
+	return lines
+}
+
+// Busy says what runs.
+func (s Screen) Busy(doing string) string {
+	return s.Spinner() + " " + Shorten(doing, s.Width()-len("x "))
+}
+
+// Pick marks a line of a list that is selected, and indents one that is not.
+func (s Screen) Pick(selected bool, line string) string {
+	if selected {
+		return s.Paint(Accent, ">") + " " + line
+	}
+	return "  " + line
+}
+
+// Beside draws two columns with a line between them, the left one of the given width.
+func (s Screen) Beside(left, right []string, width int) []string {
+	var lines []string
+	for i := range max(len(left), len(right)) {
+		l, r := "", ""
+		if i < len(left) {
+			l = left[i]
+		}
+		if i < len(right) {
+			r = right[i]
+		}
+		blank := strings.Repeat(" ", max(0, width-lipgloss.Width(l)))
+		lines = append(lines, strings.TrimRight(l+blank+"  "+s.Paint(Quiet, "│")+"  "+r, " "))
+	}
+	return lines
+}
+
+// Fitting joins parts in one line: the last part, and of those before it as many as fit.
+func (s Screen) Fitting(parts ...string) string {
+	return strings.Join(s.fitting(parts), separator)
+}
+
+func (s Screen) fitting(parts []string) []string {
+	parts = slices.Clone(parts)
+	for n := len(parts); n > 1 && lipgloss.Width(strings.Join(parts, separator)) > s.Width(); n-- {
+		parts = slices.Delete(parts, n-2, n-1)
+	}
+	if n := len(parts); n > 0 {
+		parts[n-1] = Shorten(parts[n-1], s.Width())
+	}
+	return parts
+}
+
+// keys returns the line of the keys.
+func (s Screen) keys(p Page) []string {
+	if len(p.Keys) == 0 {
+		return nil
+	}
+	keys := s.fitting(p.Keys)
+	for i, text := range keys {
+		key, does, _ := strings.Cut(text, " ")
+		if slices.Contains(p.Off, text) {
+			key = s.Paint(Quiet, key)
+		}
+		keys[i] = key + " " + s.Paint(Quiet, does)
+	}
+	return []string{strings.Join(keys, s.Paint(Quiet, separator))}
+}
+
+// separator is written between parts of a line, such as keys.
+const separator = " • "
