@@ -329,7 +329,8 @@ func (m *homeView) details(columns int) []string {
 	var facts []string
 	switch {
 	case m.help:
-		for _, a := range append(slices.Clone(m.Actions), Action{Key: "r", Does: "refresh"}, Action{Key: "q", Does: "quit"}) {
+		always := []Action{{Key: "r", Does: "refresh", Alone: true}, {Key: "q", Does: "quit", Alone: true}}
+		for _, a := range slices.Concat(m.Actions, always) {
 			facts = append(facts, strings.TrimSuffix(a.Key+"  "+a.Does+": "+m.off(a), ": "))
 		}
 	case len(m.Items) > 0:

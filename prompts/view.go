@@ -169,7 +169,13 @@ func (m *reader) key(name string) tea.Cmd {
 }
 
 func (m *reader) page() tui.Page {
-	return tui.Page{Status: m.status, Title: m.title, Keys: []string{"↑/↓ move", "esc back"}, Body: len(m.lines), Least: 1}
+	return tui.Page{
+		Status: m.status,
+		Title:  m.title,
+		Keys:   []string{"↑/↓ move", "esc back"},
+		Body:   len(m.lines),
+		Least:  1,
+	}
 }
 
 func (m *reader) View() string {

@@ -4,8 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
+	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/diff"
+	"example.com/projecthub/cmd/tool/internal/command/history"
+	"example.com/projecthub/cmd/tool/internal/command/status"
 )
 
 func TestColour_IsOfATerminalAlone(t *testing.T) {
@@ -17,14 +22,18 @@ func TestColour_IsOfATerminalAlone(t *testing.T) {
 	w.Watched = true
 	w.Run(diff.Command, "web").Done().Prints(
 		"\x1b[1mweb differs from @alice/web\x1b[0m\n", "\x1b[32m    + new: true\x1b[0m\n", "\x1b[31m    - title: \"hub\"\x1b[0m\n")
-	w.Run(diff.Command, "shop").Exits(1).Prints("\x1b[1;31merror\x1b[0m: ")
+	w.Run(diff.Command, "shop").Exits(1).Prints("\x1b[31merror\x1b[0m: ")
+	w.Run(status.Command, "web").Done().Prints("\x1b[1mweb\x1b[0m\n", "\x1b[2m  config      \x1b[0m \x1b[33mdiffers\x1b[0m\n")
+	w.Run(history.LogCommand, "web").Done().Prints("\x1b[32m+1\x1b[0m \x1b[2m~0\x1b[0m \x1b[2m-0\x1b[0m\n")
 	for name, set := range map[string]func(){
 		"NO_COLOR":      func() { t.Setenv("NO_COLOR", "1") },
 		"in a pipeline": func() { t.Setenv("NO_COLOR", ""); w.Strict, w.Watched = true, false },
 	} {
 		set()
-		if r := w.Run(diff.Command, "web").Done(); strings.Contains(r.Out+r.Err, escape) {
-			t.Errorf("%s: %q", name, r.Out)
+		for _, command := range []func(*app.App) *cobra.Command{diff.Command, status.Command, history.LogCommand} {
+			if r := w.Run(command, "web").Done(); strings.Contains(r.Out+r.Err, escape) {
+				t.Errorf("%s: %q", name, r.Out)
+			}
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
+	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
 
@@ -208,7 +209,9 @@ func (a *App) exit(err error) int {
 		return exitDiffers
 	}
 	if _, understood := errors.AsType[*runError](err); !understood {
-		for _, line := range cmdline.UsageLines(err, strings.TrimSpace("tool "+a.Command), a.CommandText) {
+		lines := cmdline.UsageLines(err, strings.TrimSpace("tool "+a.Command), a.CommandText)
+		a.diagnose(tui.Warned, "%s", lines[0])
+		for _, line := range lines[1:] {
 			a.Diagnose("%s", line)
 		}
 		return exitUsage

@@ -18,6 +18,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/tui"
 )
 
 // Result is a status.
@@ -199,7 +200,7 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 	default:
 		w.Field("destination", "%s, you may not push", destination)
 	}
-	w.Field("config", "%s", ConfigText(v, unknown))
+	w.FieldIn(configRole(v), "config", "%s", ConfigText(v, unknown))
 	switch {
 	case !v.Stack.IsZero():
 		w.Field("stack", "%s, here %s, %s", v.Stack, cmp.Or(v.StackVersion, "no version"), publishedStateText(v, unknown))
@@ -211,10 +212,10 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 			w.Command(cmdline.Tool("project", "edit").With(v.Project.String()).Flag("--stack-version", v.UseStackVersion)))
 	}
 	if v.Problem != "" {
-		w.Field("problem", "%s", v.Problem)
+		w.FieldIn(tui.Warned, "problem", "%s", v.Problem)
 	}
 	for _, e := range v.Environments {
-		w.Field(e.Env, "%s", environmentText(w, e))
+		w.FieldIn(configRole(e), e.Env, "%s", environmentText(w, e))
 	}
 }
 
@@ -251,6 +252,17 @@ func ConfigText(v Project, unknown string) string {
 		return "changed here and on the hub"
 	}
 	return string(v.Config)
+}
+
+// configRole returns the role of what ConfigText says.
+func configRole(v Project) tui.Role {
+	switch v.Config {
+	case Same:
+		return tui.Added
+	case LocalAhead, HubAhead, Both, Differs:
+		return tui.Changed
+	}
+	return tui.Plain
 }
 
 func publishedStateText(v Project, unknown string) string {
