@@ -137,7 +137,8 @@ func (tx *Tx) CreateDevice(d *Device) error {
 	}
 	d.State, d.CreatedAt, d.ExpiresAt = DevicePending, now, now.Add(DeviceLife)
 	added, err := tx.change(`INSERT INTO devices
-		(hash, code, client, address, network, site, state, scopes, ends_at, created_at, expires_at) VALUES (`+sqldb.List(11)+") ON CONFLICT DO NOTHING",
+		(hash, code, client, address, network, site, state, scopes, ends_at, created_at, expires_at)
+		VALUES (`+sqldb.List(11)+") ON CONFLICT DO NOTHING",
 		d.Hash, d.Code, d.Client, d.Address, network, site, d.State, "", 0, d.CreatedAt, d.ExpiresAt)
 	if err == nil && !added {
 		err = ErrExists

@@ -66,7 +66,8 @@ func (tx *Tx) CreateLink(l *Link, life time.Duration) error {
 		return err
 	}
 	return tx.One(sqldb.Row(&l.ID), `INSERT INTO links
-		(hash, kind, account_id, token_id, created_by, scopes, role, page, created_at, expires_at) VALUES (`+sqldb.List(10)+") RETURNING id",
+		(hash, kind, account_id, token_id, created_by, scopes, role, page, created_at, expires_at)
+		VALUES (`+sqldb.List(10)+") RETURNING id",
 		l.Hash, l.Kind, l.AccountID, orNull(l.TokenID), orNull(l.CreatedByID), l.Scopes, l.Role, l.Page,
 		l.CreatedAt, l.ExpiresAt)
 }
