@@ -24,7 +24,7 @@ var (
 	stages = strings.Fields(`read stack destination api create seed push pull publish rm write
 		login logout init status list view update edit rename check completion version diff log show restore
 		token revoke invite rate-limit preview`)
-	codes = strings.Fields(`unauthorized token_expired token_revoked not_permitted missing_scope not_found
+	codes = strings.Fields(`unauthorized token_expired token_revoked not_permitted missing_scope not_found renamed
 		project_exists last_admin stack_not_published api_not_found api_in_use version_exists version_not_newer revision_changed
 		precondition_required invalid_json invalid_body invalid_description too_large unsupported_media_type
 		rate_limited idempotency_mismatch address_refused unknown_route method_not_allowed

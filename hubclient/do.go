@@ -265,7 +265,9 @@ func (c *Client) exchange(ctx context.Context, r request, read func(*http.Respon
 	if end, err := http.ParseTime(resp.Header.Get(wire.TokenExpires)); err == nil && c.opts.TokenExpires != nil {
 		c.opts.TokenExpires(end)
 	}
-	c.noteRename(req.URL.Path, resp.Header.Get("Content-Location"))
+	if isDirect := resp.Request.URL.Path == req.URL.Path; isDirect && resp.StatusCode < 300 {
+		c.noteRename(req.URL.Path, resp.Header.Get("Content-Location"))
+	}
 	hubVersion := line(resp.Header.Get("Hub-Version"))
 	if hubVersion != "" && c.opts.HubVersion != nil {
 		c.opts.HubVersion(hubVersion)

@@ -77,25 +77,25 @@ func (c *Client) PresentName(r ref.Ref) ref.Ref {
 }
 
 // noteRename notes the present name of a project from the path of a request and the one to which the hub sent it on, or
-// whose answer it sent.
+// whose answer it sent: the same of another project in the account. With to "", the project has the name of the path.
 func (c *Client) noteRename(from, to string) {
-	former, ok := projectIn(from)
-	present, isProject := projectIn(to)
-	if ok && isProject && former != present && former.Account() == present.Account() {
+	former, rest, ok := projectIn(from)
+	present, same, isProject := projectIn(to)
+	switch {
+	case ok && to == "":
+		c.renamed.Delete(former)
+	case ok && isProject && rest == same && former != present && former.Account() == present.Account():
 		c.renamed.Store(former, present)
 	}
 }
 
-// projectIn returns the project that a path is about.
-func projectIn(path string) (r ref.Ref, ok bool) {
-	rest, ok := strings.CutPrefix(path, "/v1/projects/")
-	if !ok {
-		return r, false
-	}
-	account, rest, _ := strings.Cut(rest, "/")
-	slug, _, _ := strings.Cut(rest, "/")
+// projectIn returns the project that a path is about, and what follows its name.
+func projectIn(path string) (r ref.Ref, rest string, ok bool) {
+	path, ok = strings.CutPrefix(path, "/v1/projects/")
+	account, path, _ := strings.Cut(path, "/")
+	slug, rest, _ := strings.Cut(path, "/")
 	r, err := ref.New(account, slug)
-	return r, err == nil
+	return r, rest, ok && err == nil
 }
 
 // Deletion is the outcome of a deletion.

@@ -239,7 +239,7 @@ func TestRename(t *testing.T) {
 		t.Errorf("%v", f)
 	}
 	w.Run(command, "rename", "@alice/web", "@bob/web").Exits(2).Prints("project copy @alice/web @bob/web")
-	w.Run(command, "rename", "@alice/web", "My web").Exits(2)
+	w.Run(command, "rename", "@alice/web", "Shop").Exits(2).Prints(`"Shop" is not a slug`)
 	w.Run(command, "rename", "@alice/none", "x", "--json").Fails("not_found", "rename")
 	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config")
 	w.Run(command, "rename", "@alice/web", "x", "--json").Fails("missing_scope", "rename")
@@ -250,6 +250,12 @@ func TestRm_AsksForThePresentName(t *testing.T) {
 	w := world(t)
 	w.UI.Answers = []string{"yes", "@alice/shop"}
 	w.Run(command, "rename", "@alice/web", "shop").Done()
+	w.Strict = true // nobody can see it
+	f := w.Run(command, "rm", "@alice/web", "--json").Fails("renamed", "rm")
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project rm @alice/shop --force") {
+		t.Errorf("%v", f)
+	}
+	w.Strict = false
 	w.Run(command, "rm", "@alice/web").Done().Prints("Deleted @alice/shop")
 }
 

@@ -49,8 +49,12 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 					return nil, err
 				}
 				existed := err == nil
-				if existed {
-					project = former.Project // which may have been renamed
+				if wasRenamed := existed && former.Project != project; wasRenamed && (a.Strict() || force) {
+					return nil, failure.New(wire.CodeRenamed, "%s is %s now: nothing was deleted", project, former.Project).
+						WithHint("delete it by its present name").
+						Try(cmdline.Tool("project", "rm").With(former.Project.String()).Flag("--force"))
+				} else if wasRenamed {
+					project = former.Project
 				}
 				fact := "Its config and base files are deleted, too. It can be restored for 30 days."
 				if existed && !former.ExpiresAt.IsZero() {

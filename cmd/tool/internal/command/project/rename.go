@@ -3,6 +3,7 @@ package project
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,8 +69,12 @@ The token needs the scope write:catalog and the role admin.`,
 
 // newName reads the new name of a project, a slug or @account/slug. The failure is a usage error.
 func newName(project ref.Ref, typed string) (ref.Ref, error) {
-	if ref.ValidName(typed) {
-		return ref.New(project.Account(), typed)
+	if !strings.Contains(typed, "/") {
+		to, err := ref.New(project.Account(), typed)
+		if err != nil {
+			err = cmdline.Usagef("%q is not a slug: a slug is %s", typed, ref.Rule)
+		}
+		return to, err
 	}
 	to, err := app.FullArgument(typed, "a project")
 	if err == nil && to.Account() != project.Account() {
