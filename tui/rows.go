@@ -39,8 +39,11 @@ type Row struct {
 // view that shows only a part of a token could not recognize it.
 //
 // With files, the keys are paths, and a value is a text, which is compared line by line, or
-// one line that says why there is no text.
+// one line that says why there is no text. Otherwise enrichments are listed by record.
 func Rows(d flat.Difference, files bool) []Row {
+	if !files {
+		d = d.ByRecord()
+	}
 	keys := make([]Row, 0, d.Len())
 	add := func(k Role, key, from, to string) {
 		r := Row{
@@ -53,6 +56,9 @@ func Rows(d flat.Difference, files bool) []Row {
 		r.segment = r.key
 		if !files {
 			r.segment = firstSegment(r.key)
+			if name, _, ofRecord := strings.Cut(r.key, "["); ofRecord && name == "enrichments" {
+				r.segment = name
+			}
 		}
 		keys = append(keys, r)
 	}
@@ -88,7 +94,7 @@ func Section(title string, rows []Row, notes map[string]string) []Row {
 	section := Row{Heading: true, Section: true, key: title, segment: title, counts: counts{}}
 	for i := range rows {
 		if r := &rows[i]; !r.Heading {
-			r.note = notes[r.key]
+			r.note = cmp.Or(notes[r.key], notes[r.segment])
 			section.counts[r.kind]++
 		}
 	}
@@ -248,7 +254,7 @@ func (r *Row) indent() string {
 // label returns the key without the segment that its heading shows.
 func (r *Row) label() string {
 	if r.nested() {
-		return r.key[len(r.segment)+1:]
+		return strings.TrimPrefix(r.key[len(r.segment):], ".")
 	}
 	return r.key
 }

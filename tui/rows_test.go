@@ -71,3 +71,29 @@ func TestSentences_AreWholeOnDemand(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestRows_ListEnrichmentsByRecord(t *testing.T) {
+	fold := func(settings string) flat.Config {
+		c, err := flat.Fold([]byte(settings))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	was := fold(`{"enrichments": [{"target": "Pet.name", "placeholder": "Polly"}], "title": "Pets"}`)
+	is := fold(`{"enrichments": [{"target": "Pet.name", "placeholder": "Rex"}, {"target": "Pet.age"}], "title": "Cats"}`)
+	rows := Section("Edits of others", Rows(flat.Diff(was, is), false), map[string]string{"enrichments": "bob"})
+	var drawn []string
+	for i := range rows {
+		for _, line := range rows[i].Lines(76, false) {
+			drawn = append(drawn, strings.TrimSpace(line.Paint(NewTheme(&bytes.Buffer{}), "")))
+		}
+	}
+	want := []string{
+		"Edits of others  1 added, 2 changed", "enrichments  1 added, 1 changed", `+ [Pet.age]: {"target":"Pet.age"}  bob`,
+		`~ [Pet.name].placeholder: "Polly" → "Rex"  bob`, `~ title: "Pets" → "Cats"`,
+	}
+	if diff := cmp.Diff(want, drawn); diff != "" {
+		t.Error(diff)
+	}
+}
