@@ -22,7 +22,8 @@ import (
 // pastedLines counts the command lines that scripts were advised to type and typed.
 var pastedLines atomic.Int64
 
-var advisedLine = regexp.MustCompile(`(?m)(?:  try: |to restore it: |to restore them: |to restore the previous config: |a push records it: |project with: |to undo it: |to list more: |to download what was restored: )(.*)$`)
+var advisedLine = regexp.MustCompile(
+	`(?m)(?:  try: |to restore it: |to restore them: |to restore the previous config: |a push records it: |project with: |to undo it: |to list more: |to download what was restored: )(.*)$`)
 
 // advised returns the command lines that an output tells people to paste.
 func advised(output string) []string {
@@ -59,7 +60,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(http.StatusForbidden)
-	fmt.Fprint(w, `{"type": "about:blank", "title": "guarded", "status": 403, "code": "not_permitted", "detail": "guarded"}`)
+	fmt.Fprint(w,
+		`{"type": "about:blank", "title": "guarded", "status": 403, "code": "not_permitted", "detail": "guarded"}`)
 }
 
 // queue is the listener of connections that come through a channel.
@@ -158,7 +160,8 @@ func (s *script) try(ts *testscript.TestScript, line string) trial {
 		ts.Check(ts.Exec("cp", "-a", place, filepath.Join(saved, fmt.Sprint(i))))
 	}
 	if strings.HasPrefix(line, "tool login") {
-		line = `printf %s "$TOKEN" | ` + strings.TrimSuffix(line, " --with-token") + " --with-token" // which is what a terminal asks for
+		line = `printf %s "$TOKEN" | ` + strings.TrimSuffix(line, " --with-token") +
+			" --with-token" // which is what a terminal asks for
 	}
 	t := trial{}
 	run := func() { ts.Check(ts.Exec("sh", "-c", line+"\necho EXIT $?")) }
@@ -175,7 +178,9 @@ func (s *script) try(ts *testscript.TestScript, line string) trial {
 	t.output = out[:end] + ts.ReadFile("stderr")
 	for i, place := range places {
 		from := filepath.Join(saved, fmt.Sprint(i))
-		ts.Check(ts.Exec("sh", "-c", `cd "$2" && find . -mindepth 1 -maxdepth 1 ! -name 'hub.db*' -exec rm -rf {} + && cd "$1" && find . -mindepth 1 -maxdepth 1 ! -name 'hub.db*' -exec cp -a {} "$2" ';'`, "-", from, place))
+		ts.Check(
+			ts.Exec("sh", "-c",
+				`cd "$2" && find . -mindepth 1 -maxdepth 1 ! -name 'hub.db*' -exec rm -rf {} + && cd "$1" && find . -mindepth 1 -maxdepth 1 ! -name 'hub.db*' -exec cp -a {} "$2" ';'`, "-", from, place))
 	}
 	return t
 }
@@ -197,7 +202,8 @@ func (s *script) checkAdvice(r *run, line string, before, after trial) {
 			complain("that is about another project: " + project)
 		}
 	}
-	if (before.others > 0) != (after.others > 0) && before.requests > 0 && after.requests > 0 && !strings.Contains(line, s.other.origin) {
+	if (before.others > 0) != (after.others > 0) && before.requests > 0 && after.requests > 0 &&
+		!strings.Contains(line, s.other.origin) {
 		complain("that is about another hub")
 	}
 	if before.requests > 0 && after.requests == 0 && after.code != 0 && strings.HasPrefix(line, "tool ") {

@@ -114,7 +114,8 @@ func (w *world) keepEditing(ctx context.Context, slug string, acknowledged *ledg
 }
 
 func (w *world) count(slug string, n int, acknowledged *ledger) bool {
-	if err := patch(w.hub.origin+"/v1/projects/alice/"+slug+"/config", w.token, fmt.Sprintf(`{"set": {"n": %d}}`, n)); err != nil {
+	if err := patch(w.hub.origin+"/v1/projects/alice/"+slug+"/config", w.token,
+		fmt.Sprintf(`{"set": {"n": %d}}`, n)); err != nil {
 		w.t.Errorf("%s, edit %d: %v", slug, n, err)
 		return false
 	}

@@ -65,7 +65,8 @@ func (b *browser) wait(script string) {
 // waitApp waits until a script in the app that is previewed returns this text.
 func (b *browser) waitApp(script, want string) {
 	b.t.Helper()
-	if built, ok := debug.ReadBuildInfo(); ok && slices.Contains(built.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if built, ok := debug.ReadBuildInfo(); ok &&
+		slices.Contains(built.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		b.t.Skip("chromedp has a race of its own where it looks into a frame: go test ./golden, without -race")
 	}
 	waitUntil(b.t, func() (string, bool) {
@@ -100,11 +101,13 @@ func (b *browser) inApp(script string) (string, error) {
 	if len(tree.FrameTree.ChildFrames) == 0 {
 		return "", fmt.Errorf("no frame shows an app")
 	}
-	world, err := chromedp.Call(ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: tree.FrameTree.ChildFrames[0].Frame.ID})
+	world, err := chromedp.Call(ctx, page.CreateIsolatedWorld,
+		page.CreateIsolatedWorldParams{FrameID: tree.FrameTree.ChildFrames[0].Frame.ID})
 	if err != nil {
 		return "", err
 	}
-	return chromedp.Run(ctx, chromedp.Evaluate[string](script, func(p *runtime.EvaluateParams) { p.ContextID = world.ExecutionContextID }))
+	return chromedp.Run(ctx, chromedp.Evaluate[string](script,
+		func(p *runtime.EvaluateParams) { p.ContextID = world.ExecutionContextID }))
 }
 
 // waitUntil looks again and again until something is so, and says what it saw last

@@ -52,8 +52,10 @@ func (s *script) submit(ts *testscript.TestScript, browser *http.Client, path st
 	s.exchange(ts, browser, r, said)
 }
 
-func (s *script) exchange(ts *testscript.TestScript, browser *http.Client, r *http.Request, text func(body string) string) {
-	client := &http.Client{Jar: browser.Jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+func (s *script) exchange(ts *testscript.TestScript, browser *http.Client, r *http.Request,
+	text func(body string) string) {
+	client := &http.Client{Jar: browser.Jar, Timeout: time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(r)
 	ts.Check(err)
 	defer resp.Body.Close()
@@ -85,5 +87,6 @@ func said(page string) string {
 
 // expireLinks ends the time in which the links of the hub can be used.
 func (s *script) expireLinks() {
-	execute(s.t, s.address, fmt.Sprintf("UPDATE links SET expires_at = %d", time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()))
+	execute(s.t, s.address, fmt.Sprintf("UPDATE links SET expires_at = %d",
+		time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()))
 }

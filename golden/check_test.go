@@ -25,7 +25,8 @@ var (
 		login logout init status list view update edit rename check completion version diff log show restore
 		token revoke invite rate-limit preview`)
 	codes = strings.Fields(`unauthorized token_expired token_revoked not_permitted missing_scope not_found renamed
-		project_exists last_admin stack_not_published api_not_found api_in_use version_exists version_not_newer revision_changed
+		project_exists last_admin stack_not_published api_not_found api_in_use version_exists version_not_newer
+		revision_changed
 		precondition_required invalid_json invalid_body invalid_description too_large unsupported_media_type
 		rate_limited idempotency_mismatch address_refused unknown_route method_not_allowed
 		set_exists plan_outdated bot_mismatch unavailable storage_full damaged internal
@@ -79,7 +80,8 @@ func (c *check) streams() {
 		c.want(!strings.ContainsFunc(text, acted), "%s holds a control character: %q", name, text)
 		c.want(text == "" || strings.HasSuffix(text, "\n"), "%s ends within a line", name)
 		for line := range strings.Lines(text) {
-			c.want(strings.TrimRight(line, " \t\n") == strings.TrimSuffix(line, "\n"), "%s: a line ends in white space: %q", name, line)
+			c.want(strings.TrimRight(line, " \t\n") == strings.TrimSuffix(line, "\n"), "%s: a line ends in white space: %q",
+				name, line)
 		}
 	}
 	if c.args[0] == "tool" && !c.createsToken() {
@@ -129,7 +131,8 @@ func (c *check) failure() {
 	c.lines()
 }
 
-var diagnosticLine = regexp.MustCompile(`^(error: |warning: |  (edit|hint|try|help|request): |  [+~!-] |  … and |  \S+\.\w+(:\d+:\d+)?: |(GET|PUT|POST|DELETE) /|(hashing|uploading) )`)
+var diagnosticLine = regexp.MustCompile(
+	`^(error: |warning: |  (edit|hint|try|help|request): |  [+~!-] |  … and |  \S+\.\w+(:\d+:\d+)?: |(GET|PUT|POST|DELETE) /|(hashing|uploading) )`)
 
 // lines checks stderr line by line. A status that fails has first what is known without
 // the hub.
@@ -167,7 +170,8 @@ func (c *check) document() {
 	}
 	c.want(strings.Count(c.stdout, "\n") == 1 && !decoder.More(), "stdout is not one document on one line")
 	c.want(h.Schema == 1, "schema is %d", h.Schema)
-	c.want(h.Command != "" && strings.HasPrefix(strings.Join(c.words(), " ")+" ", h.Command+" "), "command is %q", h.Command)
+	c.want(h.Command != "" && strings.HasPrefix(strings.Join(c.words(), " ")+" ", h.Command+" "), "command is %q",
+		h.Command)
 	c.want((h.Type == "failed") == (c.code != 0 && c.code != exitDiffers), "type %q with exit code %d", h.Type, c.code)
 	c.want(!hasLine(c.stderr, "error: "), "the failure stands on stderr too")
 	if h.Type != "failed" {
@@ -177,7 +181,8 @@ func (c *check) document() {
 	c.want(h.ProjectName != nil, "a failure without projectName")
 	c.want(slices.Contains(stages, h.Stage), "there is no stage %q", h.Stage)
 	c.want(slices.Contains(codes, h.Code), "there is no code %q", h.Code)
-	c.want(h.Reason != "" && !strings.HasSuffix(h.Reason, ".") && !strings.Contains(h.Reason, "\n"), "the reason is no phrase: %q", h.Reason)
+	c.want(h.Reason != "" && !strings.HasSuffix(h.Reason, ".") &&
+		!strings.Contains(h.Reason, "\n"), "the reason is no phrase: %q", h.Reason)
 	c.want(!strings.HasSuffix(h.Hint, "."), "the hint ends in a full stop: %q", h.Hint)
 	for _, line := range h.Recipe {
 		c.recipe(line)
@@ -256,7 +261,8 @@ func (c *check) hub() {
 		}
 		err := json.Unmarshal([]byte(c.stdout), &h)
 		c.want(err == nil && strings.Count(c.stdout, "\n") == 1, "stdout is not one JSON document on one line")
-		c.want(h.Schema == 1 && (h.Type == "failed") == (c.code != 0 && c.code != exitDiffers), "type %q, schema %d", h.Type, h.Schema)
+		c.want(h.Schema == 1 && (h.Type == "failed") == (c.code != 0 && c.code != exitDiffers), "type %q, schema %d", h.Type,
+			h.Schema)
 	case c.code != 0:
 		c.want(c.stdout == "" && strings.HasPrefix(c.stderr, "error: "), "no error: line on stderr alone")
 	}

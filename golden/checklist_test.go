@@ -19,7 +19,8 @@ var (
 // steps compares a screen with what differs from run to run made equal.
 func (w *world) steps(term *terminal, name string) {
 	w.t.Helper()
-	text := strings.NewReplacer(w.hub.origin, "http://hub.example.com", w.origin, "http://hub.example.com").Replace(term.text())
+	text := strings.NewReplacer(w.hub.origin, "http://hub.example.com", w.origin, "http://hub.example.com").Replace(
+		term.text())
 	text = times.ReplaceAllString(text, "# s")
 	text = spinners.ReplaceAllString(text, "⠋")
 	text = requests.ReplaceAllString(text, "${1}#")
@@ -104,8 +105,10 @@ func TestChecklist_SaysBelowAStepWhyItWaits(t *testing.T) {
 	isDown.Store(true)
 	term := w.open(narrow, "project", "create", "shop")
 	term.turns("trying again until")
-	if screen := regexp.MustCompile(`\s+`).ReplaceAllString(term.text(), " "); !strings.Contains(screen, "check the project") ||
-		!strings.Contains(screen, w.origin+" ") || strings.Index(screen, "trying again") < strings.Index(screen, "check the project") {
+	if screen := regexp.MustCompile(`\s+`).ReplaceAllString(term.text(), " "); !strings.Contains(screen,
+		"check the project") ||
+		!strings.Contains(screen, w.origin+" ") ||
+		strings.Index(screen, "trying again") < strings.Index(screen, "check the project") {
 		t.Errorf("it shows\n%s", term.text())
 	}
 	isDown.Store(false)
@@ -123,7 +126,8 @@ func (w *world) refuse(ends ...string) {
 				rw.Header().Set("Hub-Version", "1")
 				rw.Header().Set("Content-Type", "application/problem+json")
 				rw.WriteHeader(http.StatusInsufficientStorage)
-				rw.Write([]byte(`{"status": 507, "code": "storage_full", "detail": "the hub has no room left", "requestId": "abc"}`))
+				rw.Write(
+					[]byte(`{"status": 507, "code": "storage_full", "detail": "the hub has no room left", "requestId": "abc"}`))
 				return
 			}
 		}
@@ -143,7 +147,8 @@ func TestChecklist_ShowsTransferInPlaceOfStep(t *testing.T) {
 		golden(t, "screen/create-transfer"+suffix+".txt", spinners.ReplaceAllString(halfway(term.text()), "⠋"))
 		open()
 		term.ends(0)
-		if text := term.text(); strings.Contains(text, "uploading") || !strings.Contains(text, "✓ update client.json") || !strings.Contains(text, "base files   25\n") {
+		if text := term.text(); strings.Contains(text, "uploading") || !strings.Contains(text, "✓ update client.json") ||
+			!strings.Contains(text, "base files   25\n") {
 			t.Errorf("the screen at the end:\n%s", text)
 		}
 	}
@@ -206,7 +211,8 @@ func TestChecklist_LeavesOutWhatIsNotNeeded(t *testing.T) {
 	command.Env = append(command.Env, "TERM=dumb")
 	term := open(t, command, usual, false)
 	term.ends(0)
-	if text := term.text(); !strings.Contains(text, "Step 2 of 2, upload the config: done") || strings.Contains(text, "register the API") {
+	if text := term.text(); !strings.Contains(text, "Step 2 of 2, upload the config: done") ||
+		strings.Contains(text, "register the API") {
 		t.Errorf("it says\n%s", text)
 	}
 }

@@ -17,13 +17,15 @@ import (
 func TestDemo_LeavesNothingBehind(t *testing.T) {
 	need(t, "curl", "apt-get install curl")
 	demo := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.Command("go", "build", "-o", demo, "example.com/projecthub/cmd/demo").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", demo,
+		"example.com/projecthub/cmd/demo").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	home := t.TempDir()
 	c := exec.Command(demo, "--keep")
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home}
-	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "TOOL_CONFIG_DIR", "TOOL_STATE_DIR"} {
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME",
+		"TOOL_CONFIG_DIR", "TOOL_STATE_DIR"} {
 		c.Env = append(c.Env, name+"="+filepath.Join(home, name))
 	}
 	c.Env = append(c.Env, "HUB_PUBLIC_URL=http://elsewhere.invalid", "HUB_DB=sqlite:"+filepath.Join(home, "theirs.db"),

@@ -62,14 +62,17 @@ func TestLogin_IsApprovedInBrowser(t *testing.T) {
 	w.env = append(w.env, "PATH="+filepath.Join(w.dir, "../bin")+":"+programs()+":"+os.Getenv("PATH"))
 	browser := w.signedIn()
 	term, code := w.waiting()
-	w.post(browser, "/device", url.Values{"code": {code}, "decision": {"approve"}, "scopes": {"write:config"}, "lifetime": {"7d"}})
+	w.post(browser, "/device", url.Values{"code": {code}, "decision": {"approve"}, "scopes": {"write:config"},
+		"lifetime": {"7d"}})
 	term.ends(0)
-	for _, text := range []string{w.origin + "/device?code=" + code, "Logged in to " + w.origin + " as alice", "write:config"} {
+	for _, text := range []string{w.origin + "/device?code=" + code, "Logged in to " + w.origin + " as alice",
+		"write:config"} {
 		if !strings.Contains(term.text(), text) {
 			t.Errorf("it does not say %q:\n%s", text, term.text())
 		}
 	}
-	if address, err := os.ReadFile(opened); err != nil || strings.TrimSpace(string(address)) != w.origin+"/device?code="+code {
+	if address, err := os.ReadFile(opened); err != nil ||
+		strings.TrimSpace(string(address)) != w.origin+"/device?code="+code {
 		t.Errorf("it opens %q, %v", address, err)
 	}
 	if !strings.Contains(w.must("status"), "as           alice") {
@@ -88,7 +91,8 @@ func TestLogin_InterruptLeavesNothing(t *testing.T) {
 	}
 	term.press(ctrlC)
 	term.ends(130)
-	resp, err := browser.PostForm(w.origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "lifetime": {"7d"}})
+	resp, err := browser.PostForm(w.origin+"/device",
+		url.Values{"code": {code}, "decision": {"approve"}, "lifetime": {"7d"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +102,8 @@ func TestLogin_InterruptLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if page, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != 200 || strings.Contains(string(page), "tool on ") {
+	if page, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != 200 ||
+		strings.Contains(string(page), "tool on ") {
 		t.Errorf("status %d, %v: there is a token of the terminal\n%s", resp.StatusCode, err, page)
 	}
 	if out, err := w.command("status").CombinedOutput(); err == nil && strings.Contains(string(out), "alice") {

@@ -21,7 +21,8 @@ type gauges struct {
 var withGauges = []string{"--admin-listen", "127.0.0.1:0"}
 
 func (g gauges) String() string {
-	return fmt.Sprintf("%d goroutines, %d descriptors, %.1f MiB resident, %.1f MiB of live heap", g.goroutines, g.descriptors, g.resident, g.heap)
+	return fmt.Sprintf("%d goroutines, %d descriptors, %.1f MiB resident, %.1f MiB of live heap", g.goroutines,
+		g.descriptors, g.resident, g.heap)
 }
 
 // atMost reports whether a hub uses no more connections and goroutines than at a former

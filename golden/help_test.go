@@ -85,7 +85,8 @@ var placeholder = regexp.MustCompile(`^ +(?:-\w, )?--[a-z-]+ ([A-Z][A-Z:\[\]]*) 
 // A flag's text does not begin with its placeholder again, nor end with it.
 func TestHelp_FlagsDoNotRepeatPlaceholders(t *testing.T) {
 	for line := range strings.Lines(output(t, "hub", "serve", "--help")) {
-		if m := placeholder.FindStringSubmatch(line); m != nil && (strings.HasPrefix(m[2], m[1]) || strings.Contains(m[2], ", "+m[1])) {
+		if m := placeholder.FindStringSubmatch(line); m != nil &&
+			(strings.HasPrefix(m[2], m[1]) || strings.Contains(m[2], ", "+m[1])) {
 			t.Errorf("%s", line)
 		}
 	}

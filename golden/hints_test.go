@@ -25,7 +25,8 @@ func TestCompletion_LeavesFileNamesToTheShell(t *testing.T) {
 
 func TestHub_SuggestsTheCommandThatWasMeant(t *testing.T) {
 	for line, want := range map[string]string{
-		"tokn": "try: hub token\n", "token creat": "try: hub token create\n", "srve": "try: hub serve\n", "account lst": "try: hub account list\n",
+		"tokn": "try: hub token\n", "token creat": "try: hub token create\n", "srve": "try: hub serve\n",
+		"account lst": "try: hub account list\n",
 	} {
 		if said := usageOf(t, strings.Fields(line)...); !strings.Contains(said, want) {
 			t.Errorf("hub %s: %s", line, said)
@@ -45,7 +46,8 @@ func TestHubServe_SaysWhatToDoAboutAPortInUse(t *testing.T) {
 	defer listener.Close()
 	db := "sqlite:" + filepath.Join(t.TempDir(), "the hub.db")
 	out, err := exec.Command(program("hub"), "serve", "--listen", listener.Addr().String(), "--db", db).CombinedOutput()
-	if want := "  try: hub serve --listen 127.0.0.1:0 --db '" + db + "'\n"; err == nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "hint: ") {
+	if want := "  try: hub serve --listen 127.0.0.1:0 --db '" + db + "'\n"; err == nil ||
+		!strings.Contains(string(out), want) || !strings.Contains(string(out), "hint: ") {
 		t.Errorf("it does not say %s: %v\n%s", want, err, out)
 	}
 }

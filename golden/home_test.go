@@ -65,11 +65,14 @@ func TestHome_ActionsAreCommands(t *testing.T) {
 	w.talk(term, []turn{
 		{"> gone", "", down + down}, {"> web", "", "p"},
 		{"[n] Cancel", "", "y"}, {"✓ Pushed web to @alice/web", "home-pushed", "p"}, // a disabled action says why
-		{"· web is the same on the hub: there is nothing to push", "home-disabled", "?"}, {"f  push with files", "home-help", "f"},
+		{"· web is the same on the hub: there is nothing to push", "home-disabled", "?"},
+		{"f  push with files", "home-help", "f"},
 		{"> Cancel", "home-files", enter}, {"· Aborted: nothing was changed", "", "f"},
 		{"> Cancel", "", up}, {"> Push them", "", enter}, {"✓ Pushed web to @alice/web", "", "o"},
-		{"✓ The page of web is " + w.origin + "/@alice/web", "", up}, {"> shop", "", "u"}, {"> Cancel", "", up}, {"> Publish it", "", enter},
-		{"✓ Published @alice/web 1.1.0", "", "c"}, {"> Continue", "", enter}, {"@alice/shop is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
+		{"✓ The page of web is " + w.origin + "/@alice/web", "", up}, {"> shop", "", "u"}, {"> Cancel", "", up},
+		{"> Publish it", "", enter},
+		{"✓ Published @alice/web 1.1.0", "", "c"}, {"> Continue", "", enter}, {"@alice/shop is available", "", enter},
+		{"> Private", "", enter}, {"> latest", "", enter},
 		{"> Use @alice/pets", "", enter}, {"> Create", "", enter},
 		{"✓ Created @alice/shop", "", up}, {"> gone", "", "p"},
 		{"✗ push gone", "home-failed", down + down}, // a failure ends nothing
@@ -160,8 +163,10 @@ func TestHome_AsksForEachLoginAnew(t *testing.T) {
 	taken := func(token string) turn { return turn{strings.Repeat("*", len(token)), "", enter} }
 	term := w.open(usual)
 	w.talk(term, []turn{
-		{"You are not logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"> In a browser", "", down + enter}, {"Token for", "", revoked}, taken(revoked),
-		{"✗ log in:", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"> In a browser", "", down + enter}, {"Token for", "", w.token}, taken(w.token),
+		{"You are not logged in", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter},
+		{"> In a browser", "", down + enter}, {"Token for", "", revoked}, taken(revoked),
+		{"✗ log in:", "", "i"}, {"Which hub?", "", ctrlU + w.origin + enter}, {"> In a browser", "", down + enter},
+		{"Token for", "", w.token}, taken(w.token),
 		{"✓ Logged in to", "", "i"}, {"Which hub?", "", ctrlC},
 	})
 	term.ends(130)

@@ -24,7 +24,8 @@ func hostileWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.write(clientJSON, `{"source": `+string(quoted)+`, "settings": {"title": `+string(quoted)+`}}`+"\n")
-	w.write(".tool/"+strings.ReplaceAll(hostileText, "/", "")+"/client.json", `{"settings": {}, "project": `+string(quoted)+`}`+"\n")
+	w.write(".tool/"+strings.ReplaceAll(hostileText, "/", "")+"/client.json",
+		`{"settings": {}, "project": `+string(quoted)+`}`+"\n")
 	w.proxy(func(rw http.ResponseWriter, r *http.Request, hub http.Handler) {
 		answer := httptest.NewRecorder()
 		hub.ServeHTTP(answer, r)
@@ -51,7 +52,8 @@ func TestTerminal_IsNotActedOnByNamesAndTexts(t *testing.T) {
 	w := hostileWorld(t)
 	for _, mode := range []string{"ACCESSIBLE=0", "ACCESSIBLE=1"} {
 		for _, args := range [][]string{
-			nil, {"status"}, {"project", "create"}, {"project", "create", "--from", "web"}, {"push", "web"}, {"push"}, {"publish"},
+			nil, {"status"}, {"project", "create"}, {"project", "create", "--from", "web"}, {"push", "web"}, {"push"},
+			{"publish"},
 			{"login", "--origin", w.origin, "--token", w.token}, {"project", "view"}, {"project", "rm", hostileText},
 			{"push", "--project", hostileText, "web"}, {"init", hostileText}, {hostileText}, {"push", "--" + hostileText},
 		} {
@@ -64,7 +66,9 @@ func TestTerminal_IsNotActedOnByNamesAndTexts(t *testing.T) {
 			})
 			term.press(ctrlC)
 			term.end()
-			if out := term.output(); strings.Contains(out, "\x1b]") || strings.ContainsFunc(strings.ToValidUTF8(out, "\u009b"), func(r rune) bool { return r != '\r' && r != '\b' && r != '\x1b' && acted(r) }) {
+			if out := term.output(); strings.Contains(out, "\x1b]") ||
+				strings.ContainsFunc(strings.ToValidUTF8(out, "\u009b"),
+					func(r rune) bool { return r != '\r' && r != '\b' && r != '\x1b' && acted(r) }) {
 				t.Errorf("tool %q writes to the terminal: %q", args, out)
 			}
 		}

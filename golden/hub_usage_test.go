@@ -28,11 +28,13 @@ func TestHubServe_RejectsImpossibleLimits(t *testing.T) {
 		"--base-files", "--base-file-bytes", "--base-files-bytes",
 	} {
 		for _, value := range []string{"-5", "-1", "0", "9223372036854775807", "99999999999999999999", "1.5", ""} {
-			if said := usageOf(t, "serve", flag+"="+value, "--db", "none"); !strings.Contains(said, flag) || !strings.Contains(said, "from 1 to") {
+			if said := usageOf(t, "serve", flag+"="+value, "--db", "none"); !strings.Contains(said, flag) ||
+				!strings.Contains(said, "from 1 to") {
 				t.Errorf("%s=%s: %s", flag, value, said)
 			}
 		}
-		if said := usageOf(t, "serve", flag, "1", "--db", "none"); !strings.Contains(said, "malformed database address") { // which comes later
+		if said := usageOf(t, "serve", flag, "1", "--db", "none"); !strings.Contains(said,
+			"malformed database address") { // which comes later
 			t.Errorf("%s 1: %s", flag, said)
 		}
 	}
@@ -73,7 +75,8 @@ func TestHub_NoAuditRowWithoutChange(t *testing.T) {
 	}
 	defer db.Close()
 	n := 0
-	if err := db.QueryRow("SELECT count(*) FROM audit WHERE action IN ('member.remove', 'token.revoke')").Scan(&n); err != nil || n != 1 {
+	if err := db.QueryRow("SELECT count(*) FROM audit WHERE action IN ('member.remove', 'token.revoke')").Scan(
+		&n); err != nil || n != 1 {
 		t.Errorf("%d rows, %v; want that of the one removal", n, err)
 	}
 }
@@ -81,7 +84,8 @@ func TestHub_NoAuditRowWithoutChange(t *testing.T) {
 func TestHubToken_RejectsUnprintableName(t *testing.T) {
 	db := sqlite(t, t.TempDir())
 	for _, name := range []string{"a\x1b[31m\nx", "a\tb", "\xff", "\u202e", strings.Repeat("é", 129)} {
-		if said := usageOf(t, "token", "create", "--user", "alice", "--name", name, "--db", db); !strings.Contains(said, "--name") {
+		if said := usageOf(t, "token", "create", "--user", "alice", "--name", name, "--db", db); !strings.Contains(said,
+			"--name") {
 			t.Errorf("%q: %s", name, said)
 		}
 	}
@@ -101,7 +105,8 @@ func TestHubToken_ListEscapesNames(t *testing.T) {
 	if strings.ContainsAny(list, "\x1b\a\u202e") || !strings.Contains(list, `a\x1b]0;x\a\n\u202eb`) {
 		t.Errorf("%q", list)
 	}
-	if said := h.admin(t, "token", "revoke", strings.Fields(strings.Split(list, "\n")[1])[0]); strings.ContainsAny(said, "\x1b\a\u202e") {
+	if said := h.admin(t, "token", "revoke", strings.Fields(strings.Split(list, "\n")[1])[0]); strings.ContainsAny(said,
+		"\x1b\a\u202e") {
 		t.Errorf("%q", said)
 	}
 }
@@ -119,7 +124,8 @@ func TestHubToken_ListJSONEscapesNames(t *testing.T) {
 
 func TestHub_SuggestsSQLiteForPath(t *testing.T) {
 	for db, want := range map[string]string{
-		"/var/lib/hub/hub.db": "give --db sqlite:/var/lib/hub/hub.db\n", "hub data/hub.db": "give --db 'sqlite:hub data/hub.db'\n",
+		"/var/lib/hub/hub.db": "give --db sqlite:/var/lib/hub/hub.db\n",
+		"hub data/hub.db":     "give --db 'sqlite:hub data/hub.db'\n",
 	} {
 		if said := usageOf(t, "account", "list", "--db", db); !strings.Contains(said, want) {
 			t.Errorf("--db %s: %s", db, said)
@@ -143,7 +149,8 @@ func TestHubToken_NamesTokenThatCannotBePrinted(t *testing.T) {
 	var stderr strings.Builder
 	c := exec.Command(program("hub"), "token", "create", "--db", h.db, "--user", "alice", "--name", "lost")
 	c.Stdout, c.Stderr = full, &stderr
-	if code := codeOf(t, c.Run()); code != 1 || !strings.Contains(stderr.String(), "the token is lost; revoke it: hub token revoke ") ||
+	if code := codeOf(t, c.Run()); code != 1 ||
+		!strings.Contains(stderr.String(), "the token is lost; revoke it: hub token revoke ") ||
 		!strings.Contains(stderr.String(), " --db sqlite:") {
 		t.Errorf("exit code %d: %s", code, &stderr)
 	}

@@ -24,7 +24,8 @@ func TestPush_AsksOnceBeforeFilesThatGitIgnores(t *testing.T) {
 
 	term := w.open(usual, "project", "create", "web", "--base-files")
 	term.wait(leave)
-	golden(t, "screen/push-ignored.txt", strings.NewReplacer(w.hub.origin, "http://hub.example.com", filepath.Dir(w.dir), "DIR").Replace(term.text()))
+	golden(t, "screen/push-ignored.txt",
+		strings.NewReplacer(w.hub.origin, "http://hub.example.com", filepath.Dir(w.dir), "DIR").Replace(term.text()))
 	term.press(enter)
 	term.ends(0)
 	if _, status := w.fetch("/v1/projects/alice/web"); status != 404 {

@@ -46,7 +46,8 @@ func goList(t *testing.T, args ...string) []byte {
 func packages(t *testing.T) []pkg {
 	t.Helper()
 	var all []pkg
-	for decoder := json.NewDecoder(bytes.NewReader(goList(t, "-json=ImportPath,Imports,TestImports,XTestImports", "./..."))); ; {
+	for decoder := json.NewDecoder(
+		bytes.NewReader(goList(t, "-json=ImportPath,Imports,TestImports,XTestImports", "./..."))); ; {
 		var p pkg
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 			return all
@@ -87,8 +88,10 @@ func TestImports_LibrariesStayInTheirPackages(t *testing.T) {
 		{"github.com/getkin/kin-openapi", []string{"hubserver/"}},
 		{"github.com/fsnotify/fsnotify", []string{"cmd/tool/internal/watcher"}},
 		// term removes secrets; the others are never installed
-		{"os/exec", []string{"cmd/tool/internal/term", "cmd/demo", "cmd/tool/release", "store/storetest", "hubserver/page/preview/previewtest"}},
-		{"github.com/spf13/cobra", []string{"cmd/internal/cmdline", "cmd/tool/internal/cli", "cmd/tool/internal/app/", "cmd/tool/internal/command/", "cmd/tool/release", "cmd/hub"}},
+		{"os/exec", []string{"cmd/tool/internal/term", "cmd/demo", "cmd/tool/release", "store/storetest",
+			"hubserver/page/preview/previewtest"}},
+		{"github.com/spf13/cobra", []string{"cmd/internal/cmdline", "cmd/tool/internal/cli", "cmd/tool/internal/app/",
+			"cmd/tool/internal/command/", "cmd/tool/release", "cmd/hub"}},
 	} {
 		for _, p := range packages(t) {
 			for _, imported := range p.Imports {
@@ -115,13 +118,15 @@ var mayImport = []struct {
 		"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat",
 		"hubclient/secret", "hubclient/stackmanifest", "hubclient/version",
 	}},
-	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat", "hubclient/secret", "hubclient/stackmanifest", "hubclient/version"}},
+	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree",
+		"hubclient/pat", "hubclient/secret", "hubclient/stackmanifest", "hubclient/version"}},
 	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "tui", "tui/escape"}},
 	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape", "tui/quiet"}},
 	{"tui/escape", []string{"hubclient/pat", "hubclient/tree"}}, // tree says which characters nothing may hold
 	{"tui/quiet", nil},
 	{"cmd/internal/cmdline", nil},
-	{"cmd/tool/internal/failure", []string{"cmd/internal/cmdline", "hubclient", "hubclient/ref", "hubclient/wire", "hubclient/flat"}},
+	{"cmd/tool/internal/failure", []string{"cmd/internal/cmdline", "hubclient", "hubclient/ref", "hubclient/wire",
+		"hubclient/flat"}},
 	{"cmd/tool", []string{"cmd/tool/internal/cli", "cmd/tool/internal/term"}},
 }
 

@@ -17,7 +17,8 @@ func TestInit_AsksForTheAccountWhenNobodyIsLoggedIn(t *testing.T) {
 		w.talk(term, []turn{{"Which account does the stack belong to?", "", c.typed + enter}})
 		term.wait("Created the local project web")
 		term.ends(0)
-		if got := w.read(".tool/web/stack.json"); !strings.Contains(got, c.want) || c.typed == "" && strings.Contains(got, "name") {
+		if got := w.read(".tool/web/stack.json"); !strings.Contains(got, c.want) || c.typed == "" &&
+			strings.Contains(got, "name") {
 			t.Errorf("%q: stack.json is %s", c.typed, got)
 		}
 	}
@@ -28,7 +29,8 @@ func TestStatus_SaysUnknownWhenNobodyIsLoggedIn(t *testing.T) {
 	w := newWorld(t, before)
 	w.must("logout", "--origin", w.origin)
 	out := w.must("status", "--origin", w.origin)
-	for _, want := range []string{"destination  @alice/web (client.json), unknown until you log in", "config       unknown until you log in", "stack        @alice/web, here 1.0.0, unknown until you log in"} {
+	for _, want := range []string{"destination  @alice/web (client.json), unknown until you log in",
+		"config       unknown until you log in", "stack        @alice/web, here 1.0.0, unknown until you log in"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("status does not say %q:\n%s", want, out)
 		}

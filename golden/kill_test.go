@@ -43,13 +43,16 @@ type question struct {
 // wizardQuestions are the steps of the wizard, each led to through those before.
 func wizardQuestions() []question {
 	form := []turn{
-		{"> Continue", "", enter}, {"@alice/second is available", "", enter}, {"> Private", "", enter}, {"> latest", "", enter},
-		{"> Use @alice/pets", "", down + down}, {"> Use a registered", "", enter}, {"Which registered API?", "", "@alice/pets" + enter},
+		{"> Continue", "", enter}, {"@alice/second is available", "", enter}, {"> Private", "", enter},
+		{"> latest", "", enter},
+		{"> Use @alice/pets", "", down + down}, {"> Use a registered", "", enter},
+		{"Which registered API?", "", "@alice/pets" + enter},
 		{"> Not now", "", enter}, {"> Create", "", ""},
 	}
 	line := []string{
 		"(default 1):\t", "(default second; < goes back):\t", "(default 1; < goes back):\t", "(default 1; < goes back):\t",
-		"(default 1; < goes back):\t3", "@account/slug (< goes back):\t@alice/pets", "(default 2; < goes back):\t", "(default 1; < goes back):\t",
+		"(default 1; < goes back):\t3", "@account/slug (< goes back):\t@alice/pets", "(default 2; < goes back):\t",
+		"(default 1; < goes back):\t",
 	}
 	names := []string{"start", "slug", "visibility", "version", "api", "api ref", "files", "review"}
 	ends := []int{1, 2, 3, 4, 5, 7, 8, 9} // one question more takes two turns
@@ -69,11 +72,15 @@ func questions() []question {
 		question{"pull: files", []string{"pull", "web", "--base-files"},
 			[]turn{{"[n] Cancel", "", "y"}, {"> Cancel", "", ""}}, []string{"):\ty", "):\t"}},
 		question{"publish", []string{"publish", "second"}, []turn{{"> Cancel", "", ""}}, []string{"(default 2):\t"}},
-		question{"rm: name", []string{"project", "rm", "@alice/web"}, []turn{{"Esc cancels", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"cancels:\t"}},
+		question{"rm: name", []string{"project", "rm", "@alice/web"},
+			[]turn{{"Esc cancels", "", "@alice/w"}, {"> @alice/w", "", ""}}, []string{"cancels:\t"}},
 		question{"which local project", []string{"push"}, []turn{{"> second", "", ""}}, []string{"(default 1):\t"}},
-		question{"create: which local project", []string{"project", "create"}, []turn{{"Which local project?", "", ""}}, []string{"(default 1):\t"}},
+		question{"create: which local project", []string{"project", "create"}, []turn{{"Which local project?", "", ""}},
+			[]string{"(default 1):\t"}},
 		question{"login: hub", []string{"login"}, []turn{{"Which hub?", "", ""}}, []string{"):\t"}},
-		question{"login: token", []string{"login"}, []turn{{"Which hub?", "", ctrlU + "http://localhost:1" + enter}, {"> In a browser", "", down + enter}, {"Token for", "", "hubpat_"}, {"*******", "", ""}},
+		question{"login: token", []string{"login"},
+			[]turn{{"Which hub?", "", ctrlU + "http://localhost:1" + enter}, {"> In a browser", "", down + enter},
+				{"Token for", "", "hubpat_"}, {"*******", "", ""}},
 			[]string{"):\thttp://localhost:1", "(default 1; < goes back):\t2", "not shown (< goes back):\t"}},
 	)
 }
@@ -197,7 +204,8 @@ func (term *terminal) leftInOrder(before *xterm.State) {
 		term.t.Errorf("the terminal was %+v and is %+v", before, now)
 	}
 	out := term.output()
-	for show, hide := range map[string]string{"\x1b[?25h": "\x1b[?25l", "\x1b[?1049l": "\x1b[?1049h", "\x1b[?2004l": "\x1b[?2004h"} {
+	for show, hide := range map[string]string{"\x1b[?25h": "\x1b[?25l", "\x1b[?1049l": "\x1b[?1049h",
+		"\x1b[?2004l": "\x1b[?2004h"} {
 		if term.mode() != nil && strings.LastIndex(out, hide) > strings.LastIndex(out, show) {
 			term.t.Errorf("%q was not taken back: %q", hide, out)
 		}
@@ -225,5 +233,6 @@ func (w *world) files() string {
 // state returns what alice has on the hub.
 func (w *world) state() string {
 	w.t.Helper()
-	return w.get("/v1/projects?account=alice") + w.config() + w.get(aliceWeb+"/preview/base-files") + w.get("/v1/stacks/alice/web")
+	return w.get("/v1/projects?account=alice") + w.config() + w.get(aliceWeb+"/preview/base-files") +
+		w.get("/v1/stacks/alice/web")
 }

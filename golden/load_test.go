@@ -22,7 +22,8 @@ import (
 )
 
 var (
-	pocketbase  = flag.String("pocketbase", "", "compare the hub with this `PROGRAM`: go install github.com/pocketbase/pocketbase/examples/base@v0.39.11")
+	pocketbase = flag.String("pocketbase", "",
+		"compare the hub with this `PROGRAM`: go install github.com/pocketbase/pocketbase/examples/base@v0.39.11")
 	loadTime    = flag.Duration("load-time", 2*time.Second, "how long each load of BenchmarkLoad takes")
 	loadProfile = flag.String("load-profile", "", "write CPU profiles of the hubs under load into this `DIRECTORY`")
 	loadRecords = flag.Int("load-records", 1000, "how many configs BenchmarkLoad reads and writes")
@@ -121,13 +122,15 @@ var (
 
 func (s *loaded) run(b *testing.B, wrk, method string, connections int) (l load) {
 	b.Helper()
-	c := exec.Command(wrk, "-t1", fmt.Sprint("-c", connections), fmt.Sprintf("-d%.0fs", max(1, loadTime.Seconds())), "--latency", "-s", s.scripts[method], s.origin)
+	c := exec.Command(wrk, "-t1", fmt.Sprint("-c", connections), fmt.Sprintf("-d%.0fs", max(1, loadTime.Seconds())),
+		"--latency", "-s", s.scripts[method], s.origin)
 	if s.admin != "" {
 		defer s.profile(b, fmt.Sprintf("%s-%s-%d", s.name, method, connections))()
 	}
 	out, err := c.CombinedOutput()
 	rate := wrkRate.FindSubmatch(out)
-	if err != nil || rate == nil || bytes.Contains(out, []byte("Non-2xx")) || bytes.Contains(out, []byte("Socket errors")) {
+	if err != nil || rate == nil || bytes.Contains(out, []byte("Non-2xx")) ||
+		bytes.Contains(out, []byte("Socket errors")) {
 		b.Fatalf("%s, %s: %v\n%s", s.name, method, err, out)
 	}
 	l.rate, _ = strconv.ParseFloat(string(rate[1]), 64)
@@ -210,7 +213,8 @@ func document() string {
 	var text strings.Builder
 	text.WriteString(`{"n":` + mark)
 	for i := 0; text.Len() < 4000; i++ {
-		fmt.Fprintf(&text, `,"section%02d":{"title":"Section %d of the page","color":"#%06x","visible":%t}`, i, i, i*7919%0xffffff, i%3 == 0)
+		fmt.Fprintf(&text, `,"section%02d":{"title":"Section %d of the page","color":"#%06x","visible":%t}`, i, i,
+			i*7919%0xffffff, i%3 == 0)
 	}
 	return text.String() + "}"
 }
@@ -254,7 +258,8 @@ func hubUnderLoad(b *testing.B, name string, db database) *loaded {
 	const columns = "kind, n, nth, total, digest, parent, by_user, via, token, request_id, push, message, at, files, " +
 		"bytes, added, changed, removed, base, body"
 	execute(b, h.db, "INSERT INTO revisions (project_id, "+columns+") SELECT r.id, v."+
-		strings.ReplaceAll(columns, ", ", ", v.")+" FROM resources r, revisions v WHERE r.kind = 'project' AND r.id <> v.project_id AND v.n = 1")
+		strings.ReplaceAll(columns, ", ", ", v.")+
+		" FROM resources r, revisions v WHERE r.kind = 'project' AND r.id <> v.project_id AND v.n = 1")
 	s.origin, s.process = h.origin, h.cmd.Process
 	const path, put = "/v1/projects/alice/p%d/config", "/v1/projects/alice/p%d/client-config"
 	body := `{"settings":` + document() + `}`
@@ -272,7 +277,8 @@ func pocketbaseUnderLoad(b *testing.B) *loaded {
 	b.Helper()
 	dir := b.TempDir()
 	const email, password = "load@example.com", "1234567890"
-	if out, err := exec.Command(*pocketbase, "superuser", "create", email, password, "--dir", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command(*pocketbase, "superuser", "create", email, password, "--dir",
+		dir).CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
 	address := freeAddress(b)
@@ -286,7 +292,8 @@ func pocketbaseUnderLoad(b *testing.B) *loaded {
 	var admin, user struct{ Token string }
 	login := fmt.Sprintf(`{"identity":%q,"password":%q}`, email, password)
 	exchange(b, "POST", origin+"/api/collections/_superusers/auth-with-password", "", login, &admin)
-	exchange(b, "POST", origin+"/api/collections/users/records", admin.Token, fmt.Sprintf(`{"email":%q,"password":%q,"passwordConfirm":%[2]q}`, email, password), nil)
+	exchange(b, "POST", origin+"/api/collections/users/records", admin.Token,
+		fmt.Sprintf(`{"email":%q,"password":%q,"passwordConfirm":%[2]q}`, email, password), nil)
 	exchange(b, "POST", origin+"/api/collections/users/auth-with-password", "", login, &user)
 	exchange(b, "POST", origin+"/api/collections", admin.Token, `{"name":"docs","type":"base","fields":[{"name":"doc","type":"json"}],
 		"viewRule":"@request.auth.id != \"\"","updateRule":"@request.auth.id != \"\""}`, nil)
@@ -295,7 +302,8 @@ func pocketbaseUnderLoad(b *testing.B) *loaded {
 	body := `{"doc":` + document() + `}`
 	for i := range *loadRecords {
 		doc := strings.Replace(document(), mark, fmt.Sprint(i), 1)
-		exchange(b, "POST", origin+"/api/collections/docs/records", admin.Token, fmt.Sprintf(`{"id":"record%09d","doc":%s}`, i+1, doc), nil)
+		exchange(b, "POST", origin+"/api/collections/docs/records", admin.Token,
+			fmt.Sprintf(`{"id":"record%09d","doc":%s}`, i+1, doc), nil)
 	}
 	s.addLoad(b, "GET", "GET", path, user.Token, "")
 	s.addLoad(b, "PUT", "PATCH", path, user.Token, body)

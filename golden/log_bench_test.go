@@ -13,7 +13,8 @@ import (
 func BenchmarkLog(b *testing.B) {
 	w := newWorld(b, `{"title": "Pets"}`)
 	for i := range 200 {
-		if err := patch(w.hub.origin+"/v1/projects/alice/web/config", w.token, fmt.Sprintf(`{"set": {"n": %d}}`, i)); err != nil {
+		if err := patch(w.hub.origin+"/v1/projects/alice/web/config", w.token,
+			fmt.Sprintf(`{"set": {"n": %d}}`, i)); err != nil {
 			b.Fatal(err)
 		}
 	}

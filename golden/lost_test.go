@@ -95,7 +95,8 @@ func checkUndo(t *testing.T, e ending, applied bool, flag string) {
 		t.Fatalf("the push succeeded: %s", &stderr)
 	}
 	cut.Store(false)
-	if e.name != "SIGKILL" && !strings.Contains(stderr.String(), "the push may have been applied, see tool log web; if so, to restore the previous config: tool push web --undo") {
+	if e.name != "SIGKILL" && !strings.Contains(stderr.String(),
+		"the push may have been applied, see tool log web; if so, to restore the previous config: tool push web --undo") {
 		t.Errorf("it says\n%s", &stderr)
 	}
 	if now := w.content(); (now != held) != applied {
@@ -190,7 +191,8 @@ func TestPull_ReportsWhatItChangedBeforeItFailed(t *testing.T) {
 		Hint            string
 		Recipe          []string
 	}
-	if err := json.Unmarshal(stdout.Bytes(), &failed); err != nil || code != 1 || failed.Code != "not_recorded" || !failed.SettingsChanged ||
+	if err := json.Unmarshal(stdout.Bytes(), &failed); err != nil || code != 1 || failed.Code != "not_recorded" ||
+		!failed.SettingsChanged ||
 		!strings.Contains(failed.Hint, "are pulled") || !slices.Contains(failed.Recipe, "tool pull web --undo") {
 		t.Errorf("exit %d: %s", code, &stdout)
 	}

@@ -15,8 +15,11 @@ func wide(edition int) string {
 	var groups []string
 	for i := range 30 {
 		keys := []string{
-			fmt.Sprintf(`"about": "Page %d as it is in edition %d, with a line about what stands on it, for whom, and since when"`, i, edition),
-			fmt.Sprintf(`"tags": ["page", "n%d", "edition %d", "shown", "indexed", "translated", "archived", "public"]`, i, edition),
+			fmt.Sprintf(
+				`"about": "Page %d as it is in edition %d, with a line about what stands on it, for whom, and since when"`, i,
+				edition),
+			fmt.Sprintf(`"tags": ["page", "n%d", "edition %d", "shown", "indexed", "translated", "archived", "public"]`, i,
+				edition),
 		}
 		for j := range 8 {
 			if j == 3 && edition == 1 || j == 5 && edition == 2 {

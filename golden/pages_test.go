@@ -40,7 +40,8 @@ func TestPages_CommandsWorkWhenPasted(t *testing.T) {
 		t.Fatalf("the history has the entries %q", entry)
 	}
 	paths := []string{
-		"/", "/?q=web", "/@alice", "/sign-in", "/tokens", "/device", "/@alice/web/files", "/@alice/web", "/@alice/web?q=none", "/@alice/web/preview", "/@alice/web/files",
+		"/", "/?q=web", "/@alice", "/sign-in", "/tokens", "/device", "/@alice/web/files", "/@alice/web", "/@alice/web?q=none",
+		"/@alice/web/preview", "/@alice/web/files",
 		"/@alice/web/history", "/@alice/web/history?of=files", entry[0], entry[1], "/@alice/web/settings",
 	}
 	var last []string // what deletes the project

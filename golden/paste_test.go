@@ -26,12 +26,15 @@ func (w *world) paste(line string) (output string, code int) {
 func TestAdvice_IsNoShellCode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, before)
-	for _, name := range []string{"$(touch owned)", "`touch owned`", "a; touch owned", "a'; touch owned; '", "a\ntouch owned", "-n", "--help", "a b"} {
+	for _, name := range []string{"$(touch owned)", "`touch owned`", "a; touch owned", "a'; touch owned; '",
+		"a\ntouch owned", "-n", "--help", "a b"} {
 		w.write(".tool/"+name+"/client.json", `{"settings": {}}`)
 		var lines []string
 		for _, args := range [][]string{
-			{"push", "--", name}, {"pull", "--", name}, {"pull", "--project", "@alice/web", "--", name}, {"push", "--project", "@alice/gone", "--", name},
-			{"status", "--", name}, {"push", "--project", "@alice/web", "--no-record", "--", name}, {"push"}, {"publish"}, {"project", "view"},
+			{"push", "--", name}, {"pull", "--", name}, {"pull", "--project", "@alice/web", "--", name},
+			{"push", "--project", "@alice/gone", "--", name},
+			{"status", "--", name}, {"push", "--project", "@alice/web", "--no-record", "--", name}, {"push"}, {"publish"},
+			{"project", "view"},
 			{"project", "create", "x", "--from=" + name}, {"project", "rm", "x"}, {"-C", name, "push", "web"},
 		} {
 			out, _ := w.command(append([]string{"--no-input"}, args...)...).CombinedOutput()

@@ -44,13 +44,19 @@ var changing = []struct {
 	change   change
 	outcomes [4]string // by column
 }{
-	{"the same key", change{patch: `{"set": {"title": "Theirs"}}`, theirs: `{"title": "Theirs", "color": "blue", "old": 1}`, mine: `{"title": "Mine", "color": "blue", "old": 1}`},
+	{"the same key", change{patch: `{"set": {"title": "Theirs"}}`,
+		theirs: `{"title": "Theirs", "color": "blue", "old": 1}`, mine: `{"title": "Mine", "color": "blue", "old": 1}`},
 		[4]string{replaces, refuses, conflict, forces}},
-	{"another key", change{patch: `{"set": {"color": "theirs"}}`, theirs: `{"title": "Pets", "color": "theirs", "old": 1}`, mine: `{"title": "Mine", "color": "blue", "old": 1}`},
+	{"another key", change{patch: `{"set": {"color": "theirs"}}`, theirs: `{"title": "Pets", "color": "theirs", "old": 1}`,
+		mine: `{"title": "Mine", "color": "blue", "old": 1}`},
 		[4]string{replaces, refuses, merges, forces}},
-	{"deleted there, changed here", change{patch: `{"remove": ["old"]}`, theirs: `{"title": "Pets", "color": "blue"}`, mine: `{"title": "Pets", "color": "blue", "old": "mine"}`},
+	{"deleted there, changed here",
+		change{patch: `{"remove": ["old"]}`, theirs: `{"title": "Pets", "color": "blue"}`,
+			mine: `{"title": "Pets", "color": "blue", "old": "mine"}`},
 		[4]string{replaces, refuses, conflict, forces}},
-	{"changed there, deleted here", change{patch: `{"set": {"old": "theirs"}}`, theirs: `{"title": "Pets", "color": "blue", "old": "theirs"}`, mine: `{"title": "Pets", "color": "blue"}`},
+	{"changed there, deleted here",
+		change{patch: `{"set": {"old": "theirs"}}`, theirs: `{"title": "Pets", "color": "blue", "old": "theirs"}`,
+			mine: `{"title": "Pets", "color": "blue"}`},
 		[4]string{replaces, refuses, conflict, forces}},
 }
 
@@ -241,7 +247,8 @@ func compact(t testing.TB, text string) string {
 // checkTable checks that the guide has the table.
 func checkTable(t *testing.T) {
 	t.Helper()
-	table := "| Changed on the hub and in client.json | `" + strings.Join(reconciling, "` | `") + "` |\n|" + strings.Repeat("---|", 1+len(reconciling)) + "\n"
+	table := "| Changed on the hub and in client.json | `" + strings.Join(reconciling, "` | `") + "` |\n|" +
+		strings.Repeat("---|", 1+len(reconciling)) + "\n"
 	for _, change := range changing {
 		table += "| " + change.what + " | " + strings.Join(change.outcomes[:], " | ") + " |\n"
 	}

@@ -64,7 +64,8 @@ func TestPreview_LocalFollowsEdits(t *testing.T) {
 	act(b, chromedp.Navigate(address))
 	b.waitApp(petTitle, "Pet store")
 	b.waitApp(petForms, "Find pets, Offer a pet, Show one pet")
-	if js[bool](b, `document.querySelector('[data-part="facts"]').innerText.includes("@alice/react-forms 0.1.0")`) != true {
+	if js[bool](b,
+		`document.querySelector('[data-part="facts"]').innerText.includes("@alice/react-forms 0.1.0")`) != true {
 		t.Error("the stack is not shown")
 	}
 
@@ -122,13 +123,18 @@ func TestPreview_LocalIsClosedToOtherSites(t *testing.T) {
 	for name, script := range map[string]string{
 		"fetch":  `fetch(A + "changes?after=0").then(r => r.text(), () => "")`,
 		"opaque": `fetch(A + "changes?after=0", {mode: "no-cors"}).then(r => r.type === "opaque" ? "opaque" : "", () => "")`,
-		"script": `new Promise(ok => { const s = document.createElement("script"); s.src = A + "changes?after=0"; s.onload = () => ok("loaded"); s.onerror = () => ok(""); document.body.append(s) })`,
+		"script": `new Promise(ok => { const s = document.createElement("script"); s.src = A + "changes?after=0"; s.onload ` +
+			`= () => ok("loaded"); s.onerror = () => ok(""); document.body.append(s) })`,
 		"module": `import(A + "local.js").then(() => "loaded", () => "")`,
-		"socket": `new Promise(ok => { const s = new WebSocket(A.replace("http", "ws") + "changes"); s.onopen = () => ok("open"); s.onerror = () => ok("") })`,
-		"events": `new Promise(ok => { const s = new EventSource(A + "changes?after=0"); s.onopen = () => ok("open"); s.onerror = () => { s.close(); ok("") } })`,
-		"post":   `fetch(A + "changes", {method: "POST", mode: "no-cors"}).then(r => "", () => "")`,
-		"frame":  `new Promise(ok => { const f = document.createElement("iframe"); f.src = A; f.onload = () => { try { ok(f.contentDocument.title) } catch { ok("") } }; document.body.append(f) })`,
-		"opened": `new Promise(ok => { const o = open(A); setTimeout(() => { try { ok(o.document.title) } catch { ok("") } }, 300) })`,
+		"socket": `new Promise(ok => { const s = new WebSocket(A.replace("http", "ws") + "changes"); s.onopen = () => ` +
+			`ok("open"); s.onerror = () => ok("") })`,
+		"events": `new Promise(ok => { const s = new EventSource(A + "changes?after=0"); s.onopen = () => ok("open"); ` +
+			`s.onerror = () => { s.close(); ok("") } })`,
+		"post": `fetch(A + "changes", {method: "POST", mode: "no-cors"}).then(r => "", () => "")`,
+		"frame": `new Promise(ok => { const f = document.createElement("iframe"); f.src = A; f.onload = () => { try { ` +
+			`ok(f.contentDocument.title) } catch { ok("") } }; document.body.append(f) })`,
+		"opened": `new Promise(ok => { const o = open(A); setTimeout(() => { try { ok(o.document.title) } catch { ok("") } ` +
+			`}, 300) })`,
 	} {
 		if got := js[string](b, strings.ReplaceAll(script, "A", "'"+address+"'")); got != "" {
 			t.Errorf("%s: another site got %q", name, got)
@@ -152,7 +158,8 @@ func TestDemo_PreviewShowsApp(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	demo := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.Command("go", "build", "-o", demo, "example.com/projecthub/cmd/demo").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", demo,
+		"example.com/projecthub/cmd/demo").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	c := exec.Command(demo, "--keep")

@@ -104,7 +104,8 @@ func (s *script) both(ts *testscript.TestScript, neg bool, args []string) {
 	if want := s.normal(ts, failureText(rest)); !strings.Contains(s.normal(ts, text.stderr), want) {
 		ts.Fatalf("%s: the text does not say what the JSON does:\n%s\n%s", r.line(), text.stderr, want)
 	}
-	for _, shown := range []string{"type", "schema", "command", "reason", "stage", "hint", "recipe", "requestId", "errors"} {
+	for _, shown := range []string{"type", "schema", "command", "reason", "stage", "hint", "recipe", "requestId",
+		"errors"} {
 		delete(rest, shown)
 	}
 	left, err := json.Marshal(rest)

@@ -179,7 +179,8 @@ func TestPush_DoesNotAskWithoutDifference(t *testing.T) {
 		"--dry-run":                {func() { w.patch(`{"set": {"title": "Mice"}}`) }, []string{"push", "web", "--dry-run"}},
 		"pull the same":            {func() { w.must("push", "web") }, []string{"pull", "web"}},
 		"pull --force":             {func() { w.patch(`{"set": {"title": "Mice"}}`) }, []string{"pull", "web", "--force"}},
-		"rm --force":               {func() { w.must("project", "create", "second") }, []string{"project", "rm", "second", "--force"}},
+		"rm --force": {func() { w.must("project", "create", "second") },
+			[]string{"project", "rm", "second", "--force"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.setting(after) // whatever the one before left
@@ -304,7 +305,8 @@ func TestProjectRm_RequiresFullName(t *testing.T) {
 		w.show(term, c.name)
 		w.config()
 	}
-	for name, s := range map[string]size{"rm-typed-narrow": narrow, "rm-typed-narrow-high": {40, 24}, "rm-typed-short": {50, 15}, "rm-typed-low": {40, 10}} {
+	for name, s := range map[string]size{"rm-typed-narrow": narrow, "rm-typed-narrow-high": {40, 24},
+		"rm-typed-short": {50, 15}, "rm-typed-low": {40, 10}} {
 		term := w.open(s, "project", "rm", "web")
 		term.wait("cancel")
 		term.press("@ali")
@@ -401,7 +403,8 @@ func TestNoColor(t *testing.T) {
 
 func TestStart_SilentTerminalIsNotAwaited(t *testing.T) {
 	w := edited(t)
-	for _, args := range [][]string{{"--version"}, {"push", "--help"}, {"status"}, {"push", "web", "--dry-run"}, {"project", "view"}} {
+	for _, args := range [][]string{{"--version"}, {"push", "--help"}, {"status"}, {"push", "web", "--dry-run"},
+		{"project", "view"}} {
 		term := open(t, w.command(args...), usual, true)
 		term.ends(0)
 		if out := term.output(); query.MatchString(out) {
@@ -433,7 +436,8 @@ func TestPipe_HasNoEscapeCodes(t *testing.T) {
 func TestTerminal_NeedsInputAndOutput(t *testing.T) {
 	w := edited(t)
 	held := "Animals and people"
-	for name, redirect := range map[string]string{"stdin": "tool push web < /dev/null", "stdout": "tool push web > out.txt"} {
+	for name, redirect := range map[string]string{"stdin": "tool push web < /dev/null",
+		"stdout": "tool push web > out.txt"} {
 		w.patch(`{"set": {"title": "Mice"}}`)
 		c := exec.Command(need(t, "sh", "a shell"), "-c", redirect)
 		c.Dir, c.Env = w.dir, w.env

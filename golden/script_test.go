@@ -199,7 +199,8 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 		address := fake(of(ts).t, args[0])
 		ts.Setenv("FAKE", address)
 		ts.Setenv(strings.ToUpper(args[0]), address)
-		ts.Setenv("FAKE_ALLOW", ts.Getenv("FAKE_ALLOW")+" --import-allow 127.0.0.1/32:"+address[strings.LastIndex(address, ":")+1:])
+		ts.Setenv("FAKE_ALLOW", ts.Getenv("FAKE_ALLOW")+" --import-allow 127.0.0.1/32:"+
+			address[strings.LastIndex(address, ":")+1:])
 	},
 }
 
@@ -245,7 +246,8 @@ func (s *script) stop() {
 
 // login makes an account, where there is none, and a token, and logs in with it.
 func login(ts *testscript.TestScript, user string, scopes []string) {
-	if err := ts.Exec("hub", "account", "create", user); err != nil && !strings.Contains(ts.ReadFile("stderr"), "already exists") {
+	if err := ts.Exec("hub", "account", "create", user); err != nil &&
+		!strings.Contains(ts.ReadFile("stderr"), "already exists") {
 		ts.Fatalf("hub account create %s: %v", user, err)
 	}
 	token(ts, "TOKEN", user, scopes)

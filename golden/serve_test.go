@@ -76,7 +76,8 @@ func TestHubServe_ServesMetricsApart(t *testing.T) {
 		return resp.StatusCode, string(text)
 	}
 	get(h.origin + "/healthz")
-	for _, want := range []string{`hub_requests_total{method="GET",route="/healthz",status="2xx"} 1`, "hub_memory_limit_bytes 134217728", "hub_build_info{", "process_resident_memory_bytes"} {
+	for _, want := range []string{`hub_requests_total{method="GET",route="/healthz",status="2xx"} 1`,
+		"hub_memory_limit_bytes 134217728", "hub_build_info{", "process_resident_memory_bytes"} {
 		if status, text := get(admin + "/metrics"); status != http.StatusOK || !strings.Contains(text, want) {
 			t.Errorf("%d, without %s:\n%s", status, want, text)
 		}

@@ -64,7 +64,8 @@ func TestContactSheet(t *testing.T) {
 	rows := make([]string, len(sheets))
 	page := filepath.Join(t.ArtifactDir(), "contact-sheet.html")
 	t.Cleanup(func() {
-		text := "<!doctype html>\n<meta charset=utf-8>\n<title>Screens of tool</title>\n<style>figure { display: inline-block; vertical-align: top; margin: 8px }</style>\n" + strings.Join(rows, "")
+		text := "<!doctype html>\n<meta charset=utf-8>\n<title>Screens of tool</title>\n<style>figure { display: " +
+			"inline-block; vertical-align: top; margin: 8px }</style>\n" + strings.Join(rows, "")
 		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
 			t.Error(err)
 		}
@@ -101,7 +102,8 @@ func (c *contact) tour() {
 	c.screens(0, []string{"push", "app"}, turn{"[n] Cancel", "push: question", "a"}, turn{"> +", "push: unfolded", "/"},
 		turn{"filter: _", "push: filter", "teal" + enter}, turn{"filter: teal  ", "push: filtered", "y"})
 	c.screens(0, []string{"pull", "app"})
-	c.screens(0, []string{"project", "rm", "@alice/app"}, turn{"to delete it.", "rm: question", "web" + enter}, turn{"✗ that is not", "rm: wrong name", ctrlU + enter})
+	c.screens(0, []string{"project", "rm", "@alice/app"}, turn{"to delete it.", "rm: question", "web" + enter},
+		turn{"✗ that is not", "rm: wrong name", ctrlU + enter})
 	c.screens(2, []string{"psuh"})
 	c.screens(1, []string{"push", "nothing"})
 	c.others()
@@ -124,7 +126,8 @@ func (c *contact) others() {
 	c.screens(0, nil, turn{"changed here and on the hub", "home: changed here and on the hub", "q"})
 	c.screens(0, []string{"push", "app"}, turn{"[m] Merge", "push: undoes edits of others", "n"})
 	c.edit("Pet store", "Animals")
-	c.screens(0, []string{"pull", "app"}, turn{"1 to choose", "merge: conflict", "t"}, turn{"0 to choose", "merge: chosen", enter})
+	c.screens(0, []string{"pull", "app"}, turn{"1 to choose", "merge: conflict", "t"},
+		turn{"0 to choose", "merge: chosen", enter})
 	c.screens(0, []string{"push", "app", "--force"})
 }
 
@@ -147,7 +150,8 @@ func (c *contact) waiting() {
 	c.keep(term, "waiting for a hub")
 	close(seen)
 	term.ends(0)
-	c.screens(0, []string{"push", "app", "--watch", "--base-files", "--force"}, turn{"watching; ctrl-c ends it", "push: watch", ctrlC})
+	c.screens(0, []string{"push", "app", "--watch", "--base-files", "--force"},
+		turn{"watching; ctrl-c ends it", "push: watch", ctrlC})
 }
 
 // edit replaces a part of the settings.

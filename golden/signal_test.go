@@ -117,8 +117,9 @@ func TestSignal_SecondEndsDrainingHub(t *testing.T) {
 	}
 	defer conn.Close()
 	// The hub asks for the body once it waits for it, which never comes.
-	fmt.Fprintf(conn, "POST /v1/apis/upload HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-		"Content-Length: 10\r\nExpect: 100-continue\r\n\r\n", h.token(t, "alice", "write:catalog"))
+	fmt.Fprintf(conn,
+		"POST /v1/apis/upload HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+			"Content-Length: 10\r\nExpect: 100-continue\r\n\r\n", h.token(t, "alice", "write:catalog"))
 	if line, err := bufio.NewReader(conn).ReadString('\n'); !strings.Contains(line, " 100 ") {
 		t.Fatalf("the hub answers %q, %v", line, err)
 	}

@@ -28,7 +28,8 @@ import (
 func plantSource(t testing.TB, dir string, files int) {
 	t.Helper()
 	r := rand.New(rand.NewChaCha8([32]byte{}))
-	words := strings.Fields("import export const return function props state user async await Promise string number interface type value index render button label className onClick useState fetch api error message token")
+	words := strings.Fields(
+		"import export const return function props state user async await Promise string number interface type value index render button label className onClick useState fetch api error message token")
 	past := time.Now().Add(-time.Hour)
 	for i := range files {
 		var text bytes.Buffer
@@ -153,16 +154,20 @@ func newGit(t testing.TB, dir string) {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	shell(t, root, "git init -q --bare web.git && git -C web.git config http.receivepack true && git -C web.git config gc.auto 0")
-	backend := &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=u"}}
+	shell(t, root,
+		"git init -q --bare web.git && git -C web.git config http.receivepack true && git -C web.git config gc.auto 0")
+	backend := &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
+		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=u"}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.TransferEncoding = nil // it reads to the end of its input, and refuses to be told how that came
 		backend.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
 	tapped := newTap(t, server.Listener.Addr().String())
-	shell(t, dir, "git init -q -b main . && git config gc.auto 0 && git config user.name ci && git config user.email ci@example.com && "+
-		"git add -A && git commit -qm first && git remote add origin "+tapped.origin+"/web.git && git push -q -u origin main")
+	shell(t, dir,
+		"git init -q -b main . && git config gc.auto 0 && git config user.name ci && git config user.email ci@example.com && "+
+			"git add -A && git commit -qm first && git remote add origin "+tapped.origin+
+			"/web.git && git push -q -u origin main")
 }
 
 func BenchmarkPushOfEverything(b *testing.B) {

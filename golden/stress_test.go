@@ -23,7 +23,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-var stress = flag.String("stress", "", "full: run TestStress with 2,000 readers, 200 writers and 50 manifests, and judge the response times")
+var stress = flag.String("stress", "",
+	"full: run TestStress with 2,000 readers, 200 writers and 50 manifests, and judge the response times")
 
 // TestStress runs callers that want all of a hub's memory alongside ordinary work.
 // The full form is
@@ -51,7 +52,10 @@ func TestStress(t *testing.T) {
 	}
 	tooMany := s.hold(readers, "GET "+s.path+"/archive HTTP/1.1\r\nHost: hub\r\n\r\n")
 	for range writers {
-		s.hold(0, "PUT "+s.path+" HTTP/1.1\r\nHost: hub\r\nContent-Type: application/zstd\r\nContent-Length: 100000000\r\nAuthorization: Bearer "+s.token+"\r\n\r\n"+string(s.begun))
+		s.hold(0,
+			"PUT "+s.path+
+				" HTTP/1.1\r\nHost: hub\r\nContent-Type: application/zstd\r\nContent-Length: 100000000\r\nAuthorization: Bearer "+
+				s.token+"\r\n\r\n"+string(s.begun))
 	}
 	for range manifests {
 		running.Go(func() {
@@ -68,7 +72,8 @@ func TestStress(t *testing.T) {
 	var times []time.Duration
 	for i := range ordinary {
 		start := time.Now()
-		s.request("PUT", strings.TrimSuffix(s.path, "/preview/base-files")+"/client-config", "application/json", fmt.Sprintf(`{"settings": {"a": %d}}`, i))
+		s.request("PUT", strings.TrimSuffix(s.path, "/preview/base-files")+"/client-config", "application/json",
+			fmt.Sprintf(`{"settings": {"a": %d}}`, i))
 		times = append(times, time.Since(start))
 		start = time.Now()
 		s.request("GET", strings.TrimSuffix(s.path, "/preview/base-files")+"/config", "", "")
@@ -77,7 +82,8 @@ func TestStress(t *testing.T) {
 	s.refused(tooMany)
 	slices.Sort(times)
 	resident := s.resident()
-	t.Logf("%d readers, %d writers, %d manifests: at most %d MiB resident, ordinary requests %v at the median and %v at the 99th percentile",
+	t.Logf("%d readers, %d writers, %d manifests: at most %d MiB resident, ordinary requests %v at the median and %v at "+
+		"the 99th percentile",
 		readers, writers, manifests, resident>>20, times[len(times)/2], times[len(times)*99/100])
 	if resident > 256<<20 {
 		t.Errorf("the hub took %d MiB, more than its budget and 128 MiB", resident>>20)
@@ -123,7 +129,8 @@ func (s *stressed) upload(size int) {
 	noise := make([]byte, size)
 	for i := range 3 {
 		rand.Read(noise)
-		if err := archive.WriteHeader(&tar.Header{Name: fmt.Sprint("f", i), Size: int64(len(noise)), Mode: 0o644}); err != nil {
+		if err := archive.WriteHeader(
+			&tar.Header{Name: fmt.Sprint("f", i), Size: int64(len(noise)), Mode: 0o644}); err != nil {
 			s.t.Fatal(err)
 		}
 		archive.Write(noise)

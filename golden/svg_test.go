@@ -55,11 +55,13 @@ func (term *terminal) drawn(title string, p paper, replace func(string) string) 
 func image(columns, rows int, title, style string, p paper, content string) string {
 	width, height := columns*cellWidth+2*margin, rows*cellHeight+2*margin
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n", width, height, width, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n",
+		width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escaped(title))
 	fmt.Fprintf(&b, "<style>text { white-space: pre }%s</style>\n", style)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", p.ground)
-	fmt.Fprintf(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="15" fill="%s">`+"\n", p.ink)
+	fmt.Fprintf(&b,
+		`<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="15" fill="%s">`+"\n", p.ink)
 	b.WriteString(content + "</g>\n</svg>\n")
 	return b.String()
 }
@@ -135,7 +137,8 @@ func hex(c vt10x.Color) string {
 func (l look) draw(b *strings.Builder, column, row int, text string) {
 	cells := len([]rune(text))
 	if l.back != "" {
-		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, margin+column*cellWidth, margin+row*cellHeight, cells*cellWidth, cellHeight, l.back)
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`, margin+column*cellWidth,
+			margin+row*cellHeight, cells*cellWidth, cellHeight, l.back)
 	}
 	attributes := ""
 	if l.ink != "" {
@@ -230,11 +233,13 @@ func TestPicture_MatchesProgram(t *testing.T) {
 	s.write(".tool/app/client.json", strings.Replace(s.read(".tool/app/client.json"), `"basePath": "src"`,
 		`"basePath": "src", "title": "Pet store", "theme": {"colour": "teal", "dark": true}, "tags": ["cats", "dogs"]`, 1))
 	s.must("push", "app", "--force")
-	if err := patch(s.hub.origin+"/v1/projects/alice/app/config", s.token, `{"set": {"title": "Pets & people", "theme.accent": "coral"}}`); err != nil {
+	if err := patch(s.hub.origin+"/v1/projects/alice/app/config", s.token,
+		`{"set": {"title": "Pets & people", "theme.accent": "coral"}}`); err != nil {
 		t.Fatal(err)
 	}
 	s.date()
-	s.write(".tool/app/client.json", strings.NewReplacer(`"teal"`, `"green"`, `"dogs"]`, `"dogs", "owls"]`).Replace(s.read(".tool/app/client.json")))
+	s.write(".tool/app/client.json",
+		strings.NewReplacer(`"teal"`, `"green"`, `"dogs"]`, `"dogs", "owls"]`).Replace(s.read(".tool/app/client.json")))
 	term = s.open(usual)
 	term.wait("changed here and on the hub")
 	s.paint(term)

@@ -81,7 +81,9 @@ var (
 
 // halfway makes equal how far a transfer has come, which differs from run to run.
 func halfway(text string) string {
-	text = units.ReplaceAllString(numbers.ReplaceAllStringFunc(text, func(n string) string { return strings.Repeat(" ", min(1, strings.Count(n, " "))) + "#" }), "# MiB")
+	text = units.ReplaceAllString(
+		numbers.ReplaceAllStringFunc(text,
+			func(n string) string { return strings.Repeat(" ", min(1, strings.Count(n, " "))) + "#" }), "# MiB")
 	text = columns.ReplaceAllString(waits.ReplaceAllString(text, "#s left"), "# MiB  #")
 	return spinners.ReplaceAllString(text, "⠋")
 }
@@ -98,7 +100,8 @@ func TestTransfer_OneLineWhileRunning(t *testing.T) {
 		golden(t, "screen/transfer"+suffix+".txt", halfway(term.text()))
 		open()
 		term.ends(0)
-		if text := term.text(); strings.Contains(text, "uploading") || !strings.HasPrefix(text, "Pushed web to @alice/web\n") {
+		if text := term.text(); strings.Contains(text, "uploading") ||
+			!strings.HasPrefix(text, "Pushed web to @alice/web\n") {
 			t.Errorf("the screen at the end:\n%s", text)
 		}
 	}
@@ -128,7 +131,9 @@ func TestTransfer_InterruptedLeavesScreenInOrder(t *testing.T) {
 	term.wait("uploading ")
 	term.press(ctrlC)
 	term.ends(130)
-	if text := term.text(); strings.Contains(text, "uploading") || text != "error: push web to @alice/web: interrupted (stage push)\n  hint: what was being sent may have been applied\n" {
+	if text := term.text(); strings.Contains(text, "uploading") ||
+		text != "error: push web to @alice/web: interrupted (stage push)\n  hint: what was being sent may have been "+
+			"applied\n" {
 		t.Errorf("the screen at the end:\n%s", text)
 	}
 	if set, status := w.fetch(aliceWeb + "/preview/base-files"); status != http.StatusNotFound {
@@ -164,7 +169,8 @@ func TestTransfer_DownloadIsOneLine(t *testing.T) {
 	open := w.slow()
 	term := w.open(usual, "pull", "web", "--base-files", "--force")
 	term.wait("downloading ")
-	if text := halfway(term.text()); !strings.HasPrefix(text, "⠋ downloading # of # files, # MiB of # MiB, # MiB/s, #s left") {
+	if text := halfway(term.text()); !strings.HasPrefix(text,
+		"⠋ downloading # of # files, # MiB of # MiB, # MiB/s, #s left") {
 		t.Errorf("%s\nis the screen amid it: %s", text, term.text())
 	}
 	open()

@@ -23,7 +23,8 @@ import (
 // prints something. What the next run finds is whole, and it finishes the work.
 func TestTrust_ToolKilledAtEachChange(t *testing.T) {
 	for name, args := range map[string][]string{
-		"pull": {"pull", "web", "--base-files", "--force", "--no-input"}, "push": {"push", "web", "--base-files", "--force", "--no-input"},
+		"pull": {"pull", "web", "--base-files", "--force", "--no-input"},
+		"push": {"push", "web", "--base-files", "--force", "--no-input"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,8 +66,9 @@ func (k *toolKiller) round(n, at int) (died bool) {
 		k.patch(fmt.Sprintf(`{"set": {"n": %d}}`, n))
 	}
 	former := k.read(clientJSON)
-	c := exec.Command(need(t, "strace", "apt-get install strace"), append([]string{"-f", "-o", filepath.Join(t.TempDir(), "log"), "-e", "trace=" + changes,
-		"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", changes, at), program("tool")}, k.args...)...)
+	c := exec.Command(need(t, "strace", "apt-get install strace"),
+		append([]string{"-f", "-o", filepath.Join(t.TempDir(), "log"), "-e", "trace=" + changes,
+			"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", changes, at), program("tool")}, k.args...)...)
 	c.Dir, c.Env = k.dir, k.env
 	if err := c.Run(); err != nil && !killed(c.ProcessState) {
 		t.Fatalf("strace tool: %v", err)
@@ -75,7 +77,8 @@ func (k *toolKiller) round(n, at int) (died bool) {
 	}
 	var client struct{ Settings struct{ N int } }
 	text := k.read(clientJSON)
-	if err := json.Unmarshal([]byte(text), &client); err != nil || client.Settings.N != k.local && client.Settings.N != k.hub {
+	if err := json.Unmarshal([]byte(text), &client); err != nil || client.Settings.N != k.local &&
+		client.Settings.N != k.hub {
 		t.Fatalf("killed at change %d: client.json is %q, before it was %q", at, text, former)
 	}
 	if seen := k.number(); seen != k.local && seen != k.hub {
@@ -98,48 +101,69 @@ func (k *toolKiller) round(n, at int) (died bool) {
 // with -> and a target for a link. SINK is an address where nobody may send a token, and
 // OUTSIDE a directory with a secret.
 var hostileRepositories = map[string]map[string]string{
-	"the hub is elsewhere":                     {".tool/hub.json": `{"origin": "http://SINK"}`},
-	"the hub is elsewhere by TLS":              {".tool/hub.json": `{"origin": "https://SINK"}`},
-	"the hub has another name":                 {".tool/hub.json": `{"origin": "http://localhost:PORT"}`},
-	"the hub has another spelling":             {".tool/hub.json": `{"origin": "http://[::ffff:127.0.0.1]:PORT"}`},
-	"the hub follows a user name":              {".tool/hub.json": `{"origin": "http://127.0.0.1@SINK"}`},
-	"the hub has a path":                       {".tool/hub.json": `{"origin": "http://SINK/v1"}`},
-	"the hub is named twice":                   {".tool/hub.json": `{"origin": "HUB", "origin": "http://SINK"}`},
-	"hub.json is a link":                       {".tool/hub.json": "-> OUTSIDE/hub.json"},
-	"the environment is elsewhere":             {".tool/web/client.stage.json": `{"origin": "http://SINK"}`},
-	"the environment is elsewhere by TLS":      {".tool/web/client.stage.json": `{"origin": "https://SINK", "project": "@alice/web"}`},
-	"client.json names a hub":                  {clientJSON: `{"origin": "http://SINK", "hub": "http://SINK", "url": "http://SINK", "settings": {}}`},
-	"the project is an address":                {clientJSON: `{"project": "http://SINK/@alice/web", "settings": {}}`},
-	"the project leads up":                     {clientJSON: `{"project": "@alice/../../x", "settings": {}}`},
-	"the project has a host":                   {clientJSON: `{"project": "@SINK/web", "settings": {}}`},
-	"the API is an address":                    {clientJSON: `{"project": "@alice/web", "api": "http://SINK/x", "settings": {}}`},
-	"the description is above":                 {clientJSON: `{"source": "../../OUTSIDE/openapi.json", "settings": {}}`},
-	"the description is absolute":              {clientJSON: `{"source": "OUTSIDE/openapi.json", "settings": {}}`},
-	"the description is a file address":        {clientJSON: `{"source": "file://OUTSIDE/openapi.json", "settings": {}}`},
-	"the description is a link":                {"api.json": "-> OUTSIDE/openapi.json", clientJSON: `{"source": "api.json", "settings": {}}`},
-	"the description refers outside":           {"api.json": `{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}, "paths": {"/x": {"$ref": "OUTSIDE/openapi.json"}}}`, clientJSON: `{"source": "api.json", "settings": {}}`},
-	"the description refers above":             {"api.json": `{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}, "paths": {"/x": {"$ref": "../outside/openapi.json"}}}`, clientJSON: `{"source": "api.json", "settings": {}}`},
-	"the description refers to an address":     {"api.json": `{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}, "paths": {"/x": {"$ref": "http://SINK/x.json"}}}`, clientJSON: `{"source": "api.json", "settings": {}}`},
-	"the app is above":                         {clientJSON: `{"project": "@alice/web", "settings": {"basePath": "../outside/src"}}`},
-	"the app is absolute":                      {clientJSON: `{"project": "@alice/web", "settings": {"basePath": "OUTSIDE/src"}}`},
-	"the app is above, with backslashes":       {clientJSON: `{"project": "@alice/web", "settings": {"basePath": "..\\outside\\src"}}`},
-	"the app is a link":                        {"linked": "-> OUTSIDE", clientJSON: `{"project": "@alice/web", "settings": {"basePath": "linked/src"}}`},
-	"a base file is a link":                    {"a.bin": "-> OUTSIDE/secret"},
-	"a directory is a link":                    {"dir": "-> OUTSIDE"},
-	"client.json is a link":                    {clientJSON: "-> OUTSIDE/client.json"},
-	"the local project is a link":              {".tool/web": "-> OUTSIDE"},
-	".tool is a link":                          {".tool": "-> OUTSIDE"},
-	".toolignore is a link":                    {".toolignore": "-> OUTSIDE/secret"},
-	"generated files are outside":              {".tool/web/manifest.json": `{"files": ["../outside/secret", "OUTSIDE/secret"]}`},
-	"pulled.json is a link":                    {".tool/web/pulled.json": "-> OUTSIDE/pulled.json"},
-	"the schema of settings is outside":        {".tool/web/stack.json": `{"name": "@alice/web", "version": "1.0.1", "settings": {"schema": "../../../outside/secret"}}`},
-	"the preview's module is outside":          {".tool/web/stack.json": `{"name": "@alice/web", "version": "1.0.2", "preview": {"module": "../../../outside/secret"}}`},
-	"a file of the stack is a link":            {".tool/web/x.bin": "-> OUTSIDE/secret", ".tool/web/stack.json": `{"name": "@alice/web", "version": "1.0.3"}`},
-	"git starts a program":                     {".git/config": "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch OUTSIDE/started\n\thooksPath = OUTSIDE\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info/x": "", ".git/refs/heads/x": ""},
-	"settings are named as members of JSON":    {clientJSON: `{"project": "@alice/web", "settings": {"__proto__": {"origin": "http://SINK"}, "constructor": 1}}`},
-	"client.json is deep":                      {clientJSON: `{"settings": ` + strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_001)},
-	"client.json is not UTF-8":                 {clientJSON: "{\"project\": \"@alice/web\", \"settings\": {\"a\": \"\xff\"}}"},
-	"client.json is large, with control codes": {clientJSON: `{"project": "@alice/web", "settings": {"a": "` + strings.Repeat("\x1b]52;c;", 100_000) + `"}}`},
+	"the hub is elsewhere":         {".tool/hub.json": `{"origin": "http://SINK"}`},
+	"the hub is elsewhere by TLS":  {".tool/hub.json": `{"origin": "https://SINK"}`},
+	"the hub has another name":     {".tool/hub.json": `{"origin": "http://localhost:PORT"}`},
+	"the hub has another spelling": {".tool/hub.json": `{"origin": "http://[::ffff:127.0.0.1]:PORT"}`},
+	"the hub follows a user name":  {".tool/hub.json": `{"origin": "http://127.0.0.1@SINK"}`},
+	"the hub has a path":           {".tool/hub.json": `{"origin": "http://SINK/v1"}`},
+	"the hub is named twice":       {".tool/hub.json": `{"origin": "HUB", "origin": "http://SINK"}`},
+	"hub.json is a link":           {".tool/hub.json": "-> OUTSIDE/hub.json"},
+	"the environment is elsewhere": {".tool/web/client.stage.json": `{"origin": "http://SINK"}`},
+	"the environment is elsewhere by TLS": {".tool/web/client.stage.json": `{"origin": "https://SINK", "project": ` +
+		`"@alice/web"}`},
+	"client.json names a hub": {clientJSON: `{"origin": "http://SINK", "hub": "http://SINK", "url": ` +
+		`"http://SINK", "settings": {}}`},
+	"the project is an address": {clientJSON: `{"project": "http://SINK/@alice/web", "settings": {}}`},
+	"the project leads up":      {clientJSON: `{"project": "@alice/../../x", "settings": {}}`},
+	"the project has a host":    {clientJSON: `{"project": "@SINK/web", "settings": {}}`},
+	"the API is an address": {clientJSON: `{"project": "@alice/web", "api": "http://SINK/x", ` +
+		`"settings": {}}`},
+	"the description is above":          {clientJSON: `{"source": "../../OUTSIDE/openapi.json", "settings": {}}`},
+	"the description is absolute":       {clientJSON: `{"source": "OUTSIDE/openapi.json", "settings": {}}`},
+	"the description is a file address": {clientJSON: `{"source": "file://OUTSIDE/openapi.json", "settings": {}}`},
+	"the description is a link": {"api.json": "-> OUTSIDE/openapi.json",
+		clientJSON: `{"source": "api.json", "settings": {}}`},
+	"the description refers outside": {"api.json": `{"openapi": "3.1.0", "info": {"title": "x", "version": ` +
+		`"1"}, "paths": {"/x": {"$ref": "OUTSIDE/openapi.json"}}}`, clientJSON: `{"source": "api.json", "settings": {}}`},
+	"the description refers above": {"api.json": `{"openapi": "3.1.0", "info": {"title": "x", "version": ` +
+		`"1"}, "paths": {"/x": {"$ref": "../outside/openapi.json"}}}`, clientJSON: `{"source": "api.json", "settings": {}}`},
+	"the description refers to an address": {"api.json": `{"openapi": "3.1.0", "info": {"title": "x", "version": ` +
+		`"1"}, "paths": {"/x": {"$ref": "http://SINK/x.json"}}}`, clientJSON: `{"source": "api.json", "settings": {}}`},
+	"the app is above": {clientJSON: `{"project": "@alice/web", "settings": {"basePath": ` +
+		`"../outside/src"}}`},
+	"the app is absolute": {clientJSON: `{"project": "@alice/web", "settings": {"basePath": ` +
+		`"OUTSIDE/src"}}`},
+	"the app is above, with backslashes": {clientJSON: `{"project": "@alice/web", "settings": {"basePath": ` +
+		`"..\\outside\\src"}}`},
+	"the app is a link": {"linked": "-> OUTSIDE",
+		clientJSON: `{"project": "@alice/web", "settings": {"basePath": "linked/src"}}`},
+	"a base file is a link":       {"a.bin": "-> OUTSIDE/secret"},
+	"a directory is a link":       {"dir": "-> OUTSIDE"},
+	"client.json is a link":       {clientJSON: "-> OUTSIDE/client.json"},
+	"the local project is a link": {".tool/web": "-> OUTSIDE"},
+	".tool is a link":             {".tool": "-> OUTSIDE"},
+	".toolignore is a link":       {".toolignore": "-> OUTSIDE/secret"},
+	"generated files are outside": {".tool/web/manifest.json": `{"files": ["../outside/secret", ` +
+		`"OUTSIDE/secret"]}`},
+	"pulled.json is a link": {".tool/web/pulled.json": "-> OUTSIDE/pulled.json"},
+	"the schema of settings is outside": {".tool/web/stack.json": `{"name": "@alice/web", "version": "1.0.1", ` +
+		`"settings": {"schema": "../../../outside/secret"}}`},
+	"the preview's module is outside": {".tool/web/stack.json": `{"name": "@alice/web", "version": "1.0.2", ` +
+		`"preview": {"module": "../../../outside/secret"}}`},
+	"a file of the stack is a link": {".tool/web/x.bin": "-> OUTSIDE/secret",
+		".tool/web/stack.json": `{"name": "@alice/web", "version": "1.0.3"}`},
+	"git starts a program": {".git/config": "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = " +
+		"touch OUTSIDE/started\n\thooksPath = OUTSIDE\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info/x": "",
+		".git/refs/heads/x": ""},
+	"settings are named as members of JSON": {clientJSON: `{"project": "@alice/web", "settings": {"__proto__": ` +
+		`{"origin": "http://SINK"}, "constructor": 1}}`},
+	"client.json is deep": {clientJSON: `{"settings": ` + strings.Repeat(`{"a":`, 20_000) + "1" +
+		strings.Repeat("}", 20_001)},
+	"client.json is not UTF-8": {clientJSON: "{\"project\": \"@alice/web\", \"settings\": {\"a\": " +
+		"\"\xff\"}}"},
+	"client.json is large, with control codes": {clientJSON: `{"project": "@alice/web", "settings": {"a": "` +
+		strings.Repeat("\x1b]52;c;", 100_000) + `"}}`},
 }
 
 // A repository that somebody cloned makes tool send its token to no other hub, send nothing
@@ -167,7 +191,9 @@ func TestTrust_HostileRepository(t *testing.T) {
 		for _, variable := range []string{"TOOL_ENV=", "TOOL_HUB_TOKEN=" + w.token} {
 			w.env = append(plain[:len(plain):len(plain)], variable)
 			for _, args := range [][]string{
-				{"status"}, {"push", "web", "--base-files", "--force"}, {"pull", "web", "--base-files", "--force"}, {"publish", "web"}, {"project", "create", fmt.Sprint("x", runs), "--from", "web"}, {"push", "web", "--env", "stage"},
+				{"status"}, {"push", "web", "--base-files", "--force"}, {"pull", "web", "--base-files", "--force"},
+				{"publish", "web"}, {"project", "create", fmt.Sprint("x", runs), "--from", "web"},
+				{"push", "web", "--env", "stage"},
 			} {
 				runs++
 				c := w.command(append(args, "--no-input", "--timeout", "5s")...)
@@ -186,7 +212,9 @@ func TestTrust_HostileRepository(t *testing.T) {
 	if heard := sink.heard(); bytes.Contains(heard, []byte("hubpat_")) || bytes.Contains(heard, []byte("uthorization")) {
 		t.Errorf("the sink heard a token: %q", heard)
 	}
-	if t.Logf("%d commands in %d hostile repositories, %d of them succeeded: no token and no file of another place was sent", runs, len(hostileRepositories), done); done < 50 {
+	if t.Logf(
+		"%d commands in %d hostile repositories, %d of them succeeded: no token and no file of another place was sent", runs,
+		len(hostileRepositories), done); done < 50 {
 		t.Errorf("only %d commands succeeded", done)
 	}
 }
@@ -195,13 +223,15 @@ func TestTrust_HostileRepository(t *testing.T) {
 func (w *world) repository(files map[string]string, fill *strings.Replacer) {
 	w.t.Helper()
 	all := map[string]string{
-		clientJSON: `{"project": "@alice/web", "settings": {"n": 1}}`, ".tool/web/stack.json": `{"name": "@alice/web", "version": "1.0.0"}`, "index.html": "<p>",
+		clientJSON:             `{"project": "@alice/web", "settings": {"n": 1}}`,
+		".tool/web/stack.json": `{"name": "@alice/web", "version": "1.0.0"}`, "index.html": "<p>",
 	}
 	for name, text := range files {
 		all[name] = fill.Replace(text)
 	}
 	for name, text := range all {
-		if _, whole := all[filepath.Dir(name)]; whole || name != ".tool" && files[".tool"] != "" && strings.HasPrefix(name, ".tool/") {
+		if _, whole := all[filepath.Dir(name)]; whole || name != ".tool" && files[".tool"] != "" &&
+			strings.HasPrefix(name, ".tool/") {
 			continue // its directory is a link
 		}
 		if target, link := strings.CutPrefix(text, "-> "); link {

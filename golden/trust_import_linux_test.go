@@ -30,9 +30,11 @@ var innerAddresses = strings.Fields(`127.0.0.1 10.0.0.1 172.16.0.1 192.168.0.1 1
 
 // innerNames are names, and spellings of addresses, that a resolver may lead inside.
 var innerNames = map[string][]string{
-	"localhost": {"127.0.0.1"}, "metadata.google.internal": {"169.254.169.254"}, "127.0.0.1.nip.io": {"127.0.0.1"}, "intranet.example": {"10.0.0.1"}, "six.example": {"fd00:ec2::254"},
+	"localhost": {"127.0.0.1"}, "metadata.google.internal": {"169.254.169.254"}, "127.0.0.1.nip.io": {"127.0.0.1"},
+	"intranet.example": {"10.0.0.1"}, "six.example": {"fd00:ec2::254"},
 	"mixed.example": {publicAddress, "10.0.0.1"}, "mixed6.example": {publicAddress, "::1"},
-	"2130706433": {"127.0.0.1"}, "0x7f000001": {"127.0.0.1"}, "0177.0.0.1": {"127.0.0.1"}, "127.1": {"127.0.0.1"}, "0": {"127.0.0.1"}, "2852039166": {"169.254.169.254"}, "0251.0376.0251.0376": {"169.254.169.254"},
+	"2130706433": {"127.0.0.1"}, "0x7f000001": {"127.0.0.1"}, "0177.0.0.1": {"127.0.0.1"}, "127.1": {"127.0.0.1"},
+	"0": {"127.0.0.1"}, "2852039166": {"169.254.169.254"}, "0251.0376.0251.0376": {"169.254.169.254"},
 }
 
 // innerURLs are the addresses that an import is given, and redirected to.
@@ -48,8 +50,11 @@ func innerURLs(origin string) []string {
 	for name := range innerNames {
 		all = append(all, "http://"+name+"/", "http://"+strings.ToUpper(name)+"./", "https://"+name+":80/")
 	}
-	all = append(all, "http://①②⑦.0.0.1/", "http://127。0。0。1/", "http://[::1%25lo]/", "http://user@127.0.0.1/", `http://public.example\@127.0.0.1/`, "http://public.example:22/",
-		"http://public.example:25/", "http://public.example:0/", "http://public.example:65536/", "http://127.0.0.1\t/", "http://127.0.0.1\r\n/", "file:///etc/passwd", "gopher://127.0.0.1:6379/_x", "ftp://127.0.0.1/", "dict://127.0.0.1/", "ldap://127.0.0.1/",
+	all = append(all, "http://①②⑦.0.0.1/", "http://127。0。0。1/", "http://[::1%25lo]/", "http://user@127.0.0.1/",
+		`http://public.example\@127.0.0.1/`, "http://public.example:22/",
+		"http://public.example:25/", "http://public.example:0/", "http://public.example:65536/", "http://127.0.0.1\t/",
+		"http://127.0.0.1\r\n/", "file:///etc/passwd", "gopher://127.0.0.1:6379/_x", "ftp://127.0.0.1/", "dict://127.0.0.1/",
+		"ldap://127.0.0.1/",
 		"data:,x", "jar:http://127.0.0.1!/", "unix:///run/x.sock", "//127.0.0.1/", origin+"/v1/openapi.json")
 	return all
 }
@@ -88,7 +93,8 @@ func TestTrust_ImportReachesNoInnerAddress(t *testing.T) {
 		tries++
 		n.importFrom("http://rebinding.example/api.json") // what is public now, it may have
 	}
-	if t.Logf("%d imports, %d requests at the public address, %v elsewhere", tries, n.public, n.inner); len(n.inner) > 0 || n.public == 0 {
+	if t.Logf("%d imports, %d requests at the public address, %v elsewhere", tries, n.public, n.inner); len(n.inner) > 0 ||
+		n.public == 0 {
 		t.Errorf("imports reached %v", n.inner)
 	}
 }
@@ -223,7 +229,8 @@ func (n *network) importFrom(address string) int {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	r, err := http.NewRequest(http.MethodPost, "http://"+n.hub.RemoteAddr().String()+"/v1/apis/import", strings.NewReader(string(body)))
+	r, err := http.NewRequest(http.MethodPost, "http://"+n.hub.RemoteAddr().String()+"/v1/apis/import",
+		strings.NewReader(string(body)))
 	if err != nil {
 		n.t.Fatal(err)
 	}

@@ -30,7 +30,8 @@ type traced struct {
 func strace(t *testing.T, pid int, args ...string) *traced {
 	t.Helper()
 	s := &traced{t: t, log: filepath.Join(t.TempDir(), "strace")}
-	s.cmd = exec.Command(need(t, "strace", "apt-get install strace"), append([]string{"-f", "-o", s.log, "-p", strconv.Itoa(pid)}, args...)...)
+	s.cmd = exec.Command(need(t, "strace", "apt-get install strace"),
+		append([]string{"-f", "-o", s.log, "-p", strconv.Itoa(pid)}, args...)...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,8 @@ func TestTrust_HubKilledAtEachChange(t *testing.T) {
 		n := rounds(1+i*i, 1+i) // a few from the beginning to the end, or each
 		want := w.scatter(12, 40<<10)
 		w.setting(fmt.Sprintf(`{"basePath": "src", "n": %d}`, n))
-		s := strace(t, w.hub.cmd.Process.Pid, "-e", "trace="+changes, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", changes, n))
+		s := strace(t, w.hub.cmd.Process.Pid, "-e", "trace="+changes, "-e",
+			fmt.Sprintf("inject=%s:signal=KILL:when=%d", changes, n))
 		var stderr bytes.Buffer
 		c := w.command("push", "web", "--base-files", "--no-input", "--timeout", "2s")
 		c.Stderr = &stderr
@@ -97,7 +99,8 @@ func TestTrust_HubKilledAtEachChange(t *testing.T) {
 		w.hub.cmd.Process.Kill()
 		w.hub.cmd.Wait()
 		survived++
-		if log, _ := os.ReadFile(s.log); bytes.Contains(log, []byte("INJECTED")) || bytes.Contains(log, []byte("killed by SIGKILL")) {
+		if log, _ := os.ReadFile(s.log); bytes.Contains(log, []byte("INJECTED")) ||
+			bytes.Contains(log, []byte("killed by SIGKILL")) {
 			deaths, survived = deaths+1, 0
 		}
 		w.restart()
@@ -119,7 +122,8 @@ func TestTrust_HubKilledAtEachChange(t *testing.T) {
 	}
 	w.hub.admin(t, "fsck")
 	w.pushFiles()
-	if t.Logf("the hub was killed %d times, %d pushes were acknowledged, none of them lost", deaths, acknowledged); deaths == 0 {
+	if t.Logf("the hub was killed %d times, %d pushes were acknowledged, none of them lost", deaths,
+		acknowledged); deaths == 0 {
 		t.Error("no push was interrupted")
 	}
 }
@@ -141,11 +145,13 @@ func (w *world) number() int {
 // set changes the config to n, and returns the status of the response.
 func (w *world) set(n int) int {
 	w.t.Helper()
-	r, err := http.NewRequest(http.MethodPatch, w.hub.origin+aliceWeb+"/config", strings.NewReader(fmt.Sprintf(`{"set": {"n": %d}}`, n)))
+	r, err := http.NewRequest(http.MethodPatch, w.hub.origin+aliceWeb+"/config",
+		strings.NewReader(fmt.Sprintf(`{"set": {"n": %d}}`, n)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for name, value := range map[string]string{"Authorization": "Bearer " + w.token, "Content-Type": "application/json", "If-Match": "*"} {
+	for name, value := range map[string]string{"Authorization": "Bearer " + w.token, "Content-Type": "application/json",
+		"If-Match": "*"} {
 		r.Header.Set(name, value)
 	}
 	resp, err := http.DefaultClient.Do(r)
@@ -153,7 +159,8 @@ func (w *world) set(n int) int {
 		w.t.Fatal(err)
 	}
 	resp.Body.Close()
-	if resp.StatusCode >= 400 && resp.StatusCode != http.StatusInsufficientStorage && resp.Header.Get("Retry-After") == "" {
+	if resp.StatusCode >= 400 && resp.StatusCode != http.StatusInsufficientStorage &&
+		resp.Header.Get("Retry-After") == "" {
 		w.t.Errorf("edit %d: %s without Retry-After", n, resp.Status)
 	}
 	return resp.StatusCode
@@ -163,7 +170,8 @@ func (w *world) set(n int) int {
 // The hub is not ready until the disk takes writes again, which it finds out by itself.
 func TestTrust_FailingDisk(t *testing.T) {
 	for _, fault := range []struct{ name, calls, errno string }{
-		{"the disk fails to sync", "fsync,fdatasync", "EIO"}, {"the disk fails to write", "pwrite64", "EIO"}, {"the disk is read-only", "pwrite64,ftruncate", "EROFS"},
+		{"the disk fails to sync", "fsync,fdatasync", "EIO"}, {"the disk fails to write", "pwrite64", "EIO"},
+		{"the disk is read-only", "pwrite64,ftruncate", "EROFS"},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
 			t.Parallel()
@@ -185,7 +193,8 @@ func TestTrust_FailingDisk(t *testing.T) {
 				return status
 			}
 			fail := func(from int) *traced { // counted in each thread
-				return strace(t, w.hub.cmd.Process.Pid, "-e", "trace="+fault.calls, "-e", fmt.Sprintf("inject=%s:error=%s:when=%d+", fault.calls, fault.errno, from))
+				return strace(t, w.hub.cmd.Process.Pid, "-e", "trace="+fault.calls, "-e",
+					fmt.Sprintf("inject=%s:error=%s:when=%d+", fault.calls, fault.errno, from))
 			}
 			for i := range rounds(3, 40) {
 				s := fail(i%10 + 1)
@@ -298,7 +307,8 @@ func TestTrust_ReadOnlyDiskAtStart(t *testing.T) {
 	h.stop(t)
 	privileged(t, "mount", "-o", "remount,ro", disk)
 	out, err := exec.Command(program("hub"), "serve", "--db", h.db, "--listen", "127.0.0.1:0").CombinedOutput()
-	if codeOf(t, err) != 1 || !strings.HasPrefix(string(out), "error: ") || !strings.Contains(string(out), h.db[len("sqlite:"):]) {
+	if codeOf(t, err) != 1 || !strings.HasPrefix(string(out), "error: ") ||
+		!strings.Contains(string(out), h.db[len("sqlite:"):]) {
 		t.Errorf("hub serve on a read-only disk: %v\n%s", err, out)
 	}
 }
@@ -327,7 +337,9 @@ func TestTrust_OneHubServesASQLiteFile(t *testing.T) {
 	for range len(all) - 1 {
 		s := <-ended
 		over[s] = true
-		if s.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(s.stderr.String(), "another hub is running on this database") || !strings.Contains(s.stderr.String(), "stop it first") || s.stdout.Len() > 0 {
+		if s.cmd.ProcessState.ExitCode() != 1 ||
+			!strings.Contains(s.stderr.String(), "another hub is running on this database") ||
+			!strings.Contains(s.stderr.String(), "stop it first") || s.stdout.Len() > 0 {
 			t.Errorf("%v: %s%s", s.cmd.ProcessState, &s.stdout, &s.stderr)
 		}
 	}
@@ -336,7 +348,8 @@ func TestTrust_OneHubServesASQLiteFile(t *testing.T) {
 			continue
 		}
 		late, err := exec.Command(program("hub"), "serve", "--db", db, "--listen", "127.0.0.1:0").CombinedOutput()
-		if named := fmt.Sprintf("(process %d)", s.cmd.Process.Pid); codeOf(t, err) != 1 || !strings.Contains(string(late), named) {
+		if named := fmt.Sprintf("(process %d)", s.cmd.Process.Pid); codeOf(t, err) != 1 ||
+			!strings.Contains(string(late), named) {
 			t.Errorf("a late one does not say %s: %s", named, late)
 		}
 		migrated, err := exec.Command(program("hub"), "migrate", "--db", db).CombinedOutput()

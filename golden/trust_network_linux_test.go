@@ -42,7 +42,8 @@ func TestTrust_PushThroughFaultyNetwork(t *testing.T) {
 		if err != nil {
 			failed++
 			text := "\n" + stderr.String() // warnings about attempts, then the error
-			if codeOf(t, err) != 1 || stdout.Len() > 0 || strings.Count(text, "\nerror: push web to @alice/web: ")+strings.Count(text, "error:") != 2 || len(text) > 2000 {
+			if codeOf(t, err) != 1 || stdout.Len() > 0 ||
+				strings.Count(text, "\nerror: push web to @alice/web: ")+strings.Count(text, "error:") != 2 || len(text) > 2000 {
 				t.Errorf("%s: %v, stdout %q, stderr %q", toxic, err, &stdout, text)
 			}
 			w.must("push", "web", "--base-files", "--force", "--no-input")
@@ -53,7 +54,8 @@ func TestTrust_PushThroughFaultyNetwork(t *testing.T) {
 		former, config = want, n
 	}
 	configs, sets := w.history("/config/history", "revision"), w.history("/preview/base-files/history", "tree")
-	t.Logf("%d pushes, %d of them failed with one error and succeeded later; %d configs and %d sets, none twice", config, failed, configs, sets)
+	t.Logf("%d pushes, %d of them failed with one error and succeeded later; %d configs and %d sets, none twice", config,
+		failed, configs, sets)
 	w.hub.admin(t, "fsck")
 }
 
@@ -66,7 +68,8 @@ func (w *world) history(path, member string) int {
 			Entries    []map[string]any
 			NextCursor string
 		}
-		if err := json.Unmarshal([]byte(w.get(aliceWeb+path+"?limit=100&cursor="+url.QueryEscape(cursor))), &page); err != nil {
+		if err := json.Unmarshal([]byte(w.get(aliceWeb+path+"?limit=100&cursor="+url.QueryEscape(cursor))),
+			&page); err != nil {
 			w.t.Fatal(err)
 		}
 		for _, e := range page.Entries {
@@ -107,7 +110,8 @@ func newFaultyNetwork(t *testing.T, upstream string) *faultyNetwork {
 	t.Helper()
 	address := freeAddress(t)
 	_, port, _ := strings.Cut(address, ":")
-	c := exec.Command(need(t, "toxiproxy-server", "go -C .ci/toxiproxy build -o DIR/toxiproxy-server github.com/Shopify/toxiproxy/v2/cmd/server"), "-port", port)
+	c := exec.Command(need(t, "toxiproxy-server",
+		"go -C .ci/toxiproxy build -o DIR/toxiproxy-server github.com/Shopify/toxiproxy/v2/cmd/server"), "-port", port)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +119,8 @@ func newFaultyNetwork(t *testing.T, upstream string) *faultyNetwork {
 	f := &faultyNetwork{t: t, api: "http://" + address}
 	awaitAnswer(t, f.api+"/version")
 	var proxy struct{ Listen string }
-	f.call("POST", "/proxies", map[string]any{"name": "hub", "listen": "127.0.0.1:0", "upstream": upstream, "enabled": true}, &proxy)
+	f.call("POST", "/proxies", map[string]any{"name": "hub", "listen": "127.0.0.1:0", "upstream": upstream,
+		"enabled": true}, &proxy)
 	f.listen = proxy.Listen
 	return f
 }
@@ -128,7 +133,9 @@ func (f *faultyNetwork) fail(i int) string {
 		attributes[name] = 1 + rand.IntN(most)
 	}
 	probability := []float64{1, 0.5}[i/len(toxics)%2] // of a connection
-	f.call("POST", "/proxies/hub/toxics", map[string]any{"name": "toxic", "type": toxic.kind, "stream": toxic.stream, "toxicity": probability, "attributes": attributes}, nil)
+	f.call("POST", "/proxies/hub/toxics",
+		map[string]any{"name": "toxic", "type": toxic.kind, "stream": toxic.stream, "toxicity": probability,
+			"attributes": attributes}, nil)
 	return fmt.Sprintf("%s %s %v for %.0f %% of connections", toxic.kind, toxic.stream, attributes, 100*probability)
 }
 

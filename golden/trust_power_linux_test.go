@@ -72,7 +72,8 @@ func TestTrust_ToolLosesPower(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.dir = dir
-	w.env = append(w.env, "TOOL_CONFIG_DIR="+filepath.Join(d.dir, "config"), "TOOL_STATE_DIR="+filepath.Join(d.dir, "state"))
+	w.env = append(w.env, "TOOL_CONFIG_DIR="+filepath.Join(d.dir, "config"),
+		"TOOL_STATE_DIR="+filepath.Join(d.dir, "state"))
 	tokens := [2]string{w.token, w.hub.token(t, "alice", "write:catalog")}
 	w.must("login", "--origin", w.origin, "--token", tokens[0])
 	d.cut(1)
@@ -80,12 +81,14 @@ func TestTrust_ToolLosesPower(t *testing.T) {
 	for n := 1; n <= rounds(2, 200); n++ {
 		w.patch(fmt.Sprintf(`{"set": {"n": %d}}`, n))
 		var stderr, other bytes.Buffer
-		pull, login := w.command("pull", "web", "--force", "--no-input"), w.command("login", "--origin", w.origin, "--token", tokens[n%2])
+		pull, login := w.command("pull", "web", "--force", "--no-input"),
+			w.command("login", "--origin", w.origin, "--token", tokens[n%2])
 		pull.Stderr, login.Stderr = &stderr, &other
 		if err := errors.Join(pull.Start(), login.Start()); err != nil {
 			t.Fatal(err)
 		}
-		moment := time.AfterFunc(time.Duration(mathrand.IntN(60))*time.Millisecond, func() { pull.Process.Kill(); login.Process.Kill() })
+		moment := time.AfterFunc(time.Duration(mathrand.IntN(60))*time.Millisecond,
+			func() { pull.Process.Kill(); login.Process.Kill() })
 		pulled := pull.Wait() == nil
 		_ = login.Wait()
 		moment.Stop()
@@ -93,11 +96,13 @@ func TestTrust_ToolLosesPower(t *testing.T) {
 
 		var client struct{ Settings struct{ N int } }
 		text := w.read(clientJSON)
-		if err := json.Unmarshal([]byte(text), &client); err != nil || client.Settings.N != local && client.Settings.N != n || pulled && client.Settings.N != n {
+		if err := json.Unmarshal([]byte(text), &client); err != nil || client.Settings.N != local && client.Settings.N != n ||
+			pulled && client.Settings.N != n {
 			t.Fatalf("cut %d: client.json is %q, before it had %d, tool ended: %v\n%s", n, text, local, pulled, &stderr)
 		}
 		file, err := os.ReadFile(filepath.Join(d.dir, "config", "login.json"))
-		if err != nil || !json.Valid(file) || !strings.Contains(string(file), tokens[0]) && !strings.Contains(string(file), tokens[1]) {
+		if err != nil || !json.Valid(file) || !strings.Contains(string(file), tokens[0]) &&
+			!strings.Contains(string(file), tokens[1]) {
 			t.Fatalf("cut %d: login.json is %q: %v\n%s", n, file, err, &other)
 		}
 		if pulled {
@@ -119,7 +124,8 @@ func TestTrust_ToolLosesPower(t *testing.T) {
 	w.must("pull", "web", "--force", "--base-files", "--no-input")
 	d.cut(0)
 	w.must("pull", "web", "--undo", "--no-input")
-	if text, client := w.read("assets/a.txt"), w.read(clientJSON); text != "edited here" || strings.Contains(client, "-1") {
+	if text, client := w.read("assets/a.txt"), w.read(clientJSON); text != "edited here" ||
+		strings.Contains(client, "-1") {
 		t.Errorf("when a pull is undone after a power cut, the base file is %q, client.json %s", text, client)
 	}
 }
@@ -203,7 +209,8 @@ func TestTrust_LockedDatabase(t *testing.T) {
 // lockExclusively locks a SQLite file as another program may, until unlock is called.
 func lockExclusively(t *testing.T, address string) (unlock func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(address, "sqlite:")+"?_pragma=busy_timeout(5000)&_txlock=exclusive")
+	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(address, "sqlite:")+
+		"?_pragma=busy_timeout(5000)&_txlock=exclusive")
 	if err != nil {
 		t.Fatal(err)
 	}

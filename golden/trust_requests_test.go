@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-var mutations = flag.Int("mutations", 0, "how many requests TestTrust_MutatedRequests sends at least: a million take eight minutes")
+var mutations = flag.Int("mutations", 0,
+	"how many requests TestTrust_MutatedRequests sends at least: a million take eight minutes")
 
 // Requests of every kind, with bytes changed, removed, doubled and moved, make a hub neither fail
 // nor end. A failure names the request.
@@ -44,15 +45,24 @@ func TestTrust_MutatedRequests(t *testing.T) {
 func (w *world) requests() (all [][]byte) {
 	w.t.Helper()
 	for _, r := range []struct{ method, path, body string }{
-		{"GET", "/v1/whoami", ""}, {"GET", "/v1/projects?account=alice&limit=2", ""}, {"GET", aliceWeb, ""}, {"HEAD", aliceWeb + "/config", ""}, {"GET", aliceWeb + "/config/history?limit=3", ""},
-		{"GET", aliceWeb + "/preview/base-files/archive", ""}, {"GET", "/v1/stacks/alice/web/versions/1.0.0/bundle", ""}, {"GET", "/@alice/web/history", ""}, {"GET", "/static/style.css", ""}, {"GET", "/v1/openapi.json", ""},
-		{"PATCH", aliceWeb + "/config", `{"set": {"a.b": [1, {"c": null}]}, "remove": ["x"]}`}, {"PUT", aliceWeb + "/client-config", `{"settings": {"a": {"b": 1e3, "c\\": "é"}}}`},
-		{"POST", "/v1/projects", `{"account": "alice", "slug": "x", "stack": "alice/web", "stackVersion": "latest", "api": {"account": "alice", "slug": "pets"}, "visibility": "private"}`},
-		{"POST", "/v1/apis/upload?account=alice&slug=pets", `{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {"/a": {"get": {"responses": {"200": {"description": "x"}}}}}}`},
-		{"POST", aliceWeb + "/preview/base-files/plan", `{"tree": "` + strings.Repeat("0", 64) + `", "files": [{"path": "a", "mode": "0644", "size": 1, "sha256": "` + strings.Repeat("0", 64) + `"}]}`},
-		{"PUT", aliceWeb + "/preview/base-files", "not an archive"}, {"POST", "/v1/rate-limit?account=alice&botId=b", `{"minuteLimit": 5}`}, {"POST", "/v1/device", `{}`}, {"POST", "/sign-in", "token=hubpat_x"},
+		{"GET", "/v1/whoami", ""}, {"GET", "/v1/projects?account=alice&limit=2", ""}, {"GET", aliceWeb, ""},
+		{"HEAD", aliceWeb + "/config", ""}, {"GET", aliceWeb + "/config/history?limit=3", ""},
+		{"GET", aliceWeb + "/preview/base-files/archive", ""}, {"GET", "/v1/stacks/alice/web/versions/1.0.0/bundle", ""},
+		{"GET", "/@alice/web/history", ""}, {"GET", "/static/style.css", ""}, {"GET", "/v1/openapi.json", ""},
+		{"PATCH", aliceWeb + "/config", `{"set": {"a.b": [1, {"c": null}]}, "remove": ["x"]}`},
+		{"PUT", aliceWeb + "/client-config", `{"settings": {"a": {"b": 1e3, "c\\": "é"}}}`},
+		{"POST", "/v1/projects",
+			`{"account": "alice", "slug": "x", "stack": "alice/web", "stackVersion": "latest", "api": {"account": "alice", "slug": "pets"}, "visibility": "private"}`},
+		{"POST", "/v1/apis/upload?account=alice&slug=pets",
+			`{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {"/a": {"get": {"responses": {"200": {"description": "x"}}}}}}`},
+		{"POST", aliceWeb + "/preview/base-files/plan", `{"tree": "` + strings.Repeat("0", 64) +
+			`", "files": [{"path": "a", "mode": "0644", "size": 1, "sha256": "` + strings.Repeat("0", 64) + `"}]}`},
+		{"PUT", aliceWeb + "/preview/base-files", "not an archive"},
+		{"POST", "/v1/rate-limit?account=alice&botId=b", `{"minuteLimit": 5}`}, {"POST", "/v1/device", `{}`},
+		{"POST", "/sign-in", "token=hubpat_x"},
 	} {
-		all = append(all, fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nIf-Match: *\r\nContent-Length: %d\r\n\r\n%s",
+		all = append(all, fmt.Appendf(nil,
+			"%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nIf-Match: *\r\nContent-Length: %d\r\n\r\n%s",
 			r.method, r.path, w.hub.listen, w.token, len(r.body), r.body))
 	}
 	return all
@@ -68,7 +78,9 @@ type mutator struct {
 }
 
 // odd are bytes that parsers tell apart.
-var odd = []string{"\r\n", "\n", "\x00", "\xff", "%", "%2f", "../", "{", "]", "\"", "\\u0000", "1e999", "-", ":", ",", ";", " ", "*", "Transfer-Encoding: chunked\r\n", "Content-Length: 9\r\n", "Content-Encoding: zstd\r\n", "If-None-Match: *\r\n", "\ufeff"}
+var odd = []string{"\r\n", "\n", "\x00", "\xff", "%", "%2f", "../", "{", "]", "\"", "\\u0000", "1e999", "-", ":", ",",
+	";", " ", "*", "Transfer-Encoding: chunked\r\n", "Content-Length: 9\r\n", "Content-Encoding: zstd\r\n",
+	"If-None-Match: *\r\n", "\ufeff"}
 
 func (m *mutator) mutate(request []byte) []byte {
 	request = bytes.Clone(request)
@@ -110,7 +122,8 @@ func (m *mutator) send(request []byte) {
 	} else {
 		m.statuses[resp.StatusCode]++
 		gone := resp.StatusCode == http.StatusServiceUnavailable // the hub noticed that nothing more comes
-		if resp.StatusCode >= 500 && !gone && resp.StatusCode != http.StatusNotImplemented && resp.StatusCode != http.StatusHTTPVersionNotSupported {
+		if resp.StatusCode >= 500 && !gone && resp.StatusCode != http.StatusNotImplemented &&
+			resp.StatusCode != http.StatusHTTPVersionNotSupported {
 			body, _ := io.ReadAll(io.LimitReader(resp.Body, 1000))
 			m.t.Errorf("%q is answered by %s: %s", request, resp.Status, body)
 		}

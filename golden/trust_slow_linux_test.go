@@ -39,7 +39,8 @@ func TestTrust_SlowCallers(t *testing.T) {
 	took := a.hub.awaitGauges(t, before, 24) // connections to the database, which are kept
 	slices.Sort(times)
 	p50, p99 := times[len(times)/2], times[len(times)*99/100]
-	t.Logf("%d connections for %v, opened %d times and refused %d times with Retry-After: %d ordinary requests took %v at the median and %v at the 99th percentile; at most %.0f MiB resident; all free again after %v",
+	t.Logf("%d connections for %v, opened %d times and refused %d times with Retry-After: %d ordinary requests took %v "+
+		"at the median and %v at the 99th percentile; at most %.0f MiB resident; all free again after %v",
 		n, lasts, a.opened.Load(), a.refused.Load(), len(times), p50, p99, peak, took.Round(time.Millisecond))
 	if peak > 256 {
 		t.Errorf("the hub took %.0f MiB", peak)
@@ -74,11 +75,13 @@ func newAttack(t *testing.T) *attack {
 	t.Cleanup(drip.Close)
 	address := strings.TrimPrefix(drip.URL, "http://")
 	_, port, _ := net.SplitHostPort(address)
-	a := &attack{drip: drip.URL, world: newLocal(t, `{"a": 1}`, append(withGauges, "--import-allow", "127.0.0.0/8:"+port)...)}
+	a := &attack{drip: drip.URL, world: newLocal(t, `{"a": 1}`,
+		append(withGauges, "--import-allow", "127.0.0.0/8:"+port)...)}
 	a.must("project", "create", "web", "--visibility", "public", "--no-input")
 	a.hub.admin(t, "account", "create", "mallory")
 	a.mallory = a.hub.token(t, "mallory", "write:catalog", "admin:resource")
-	(&stressed{t: t, world: a.world, token: a.token, path: aliceWeb + "/preview/base-files"}).upload(3 << 20) // more than the system's buffers
+	(&stressed{t: t, world: a.world, token: a.token, path: aliceWeb + "/preview/base-files"}).upload(
+		3 << 20) // more than the system's buffers
 	return a
 }
 
@@ -118,7 +121,9 @@ func (a *attack) kinds() map[slowKind]func(ctx context.Context, c *slowConn) {
 		},
 		{"import of an address that drips", 5}: func(ctx context.Context, c *slowConn) {
 			body := fmt.Sprintf(`{"url": %q}`, a.drip)
-			c.send(head("POST", "/v1/apis/import", fmt.Sprintf("Authorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", a.mallory, len(body), body)))
+			c.send(head("POST", "/v1/apis/import",
+				fmt.Sprintf("Authorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", a.mallory,
+					len(body), body)))
 			c.receive(1024)
 		},
 	}
@@ -177,9 +182,10 @@ func (c *slowConn) each(ctx context.Context, do func() error) {
 // repeat calls on one connection after the other until ctx ends, which also ends a connection
 // that waits.
 func (a *attack) repeat(ctx context.Context, i int, call func(context.Context, *slowConn)) {
-	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%100))}, Control: func(_, _ string, c syscall.RawConn) error {
-		return c.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2304) })
-	}}
+	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%100))},
+		Control: func(_, _ string, c syscall.RawConn) error {
+			return c.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2304) })
+		}}
 	for ctx.Err() == nil {
 		conn, err := from.DialContext(ctx, "tcp", a.hub.listen)
 		if err != nil {
@@ -218,7 +224,8 @@ func (a *attack) refusal(answer []byte) {
 func (a *attack) ordinary(ctx context.Context) (times []time.Duration) {
 	var mu sync.Mutex
 	var workers sync.WaitGroup
-	for _, client := range []*http.Client{{Transport: &http.Transport{}}, {Transport: &http.Transport{DisableKeepAlives: true}}} {
+	for _, client := range []*http.Client{{Transport: &http.Transport{}},
+		{Transport: &http.Transport{DisableKeepAlives: true}}} {
 		workers.Go(func() {
 			defer client.CloseIdleConnections()
 			tick := time.NewTicker(20 * time.Millisecond)

@@ -45,7 +45,8 @@ func TestTrust_Soak(t *testing.T) {
 			s.some(200, 1)
 			s.client.CloseIdleConnections()
 			took := s.hub.awaitGauges(t, before, 10) // connections to the database, which are kept
-			t.Logf("%d requests and %d projects; before: %v; %v after: %v", s.requests.Load(), s.projects, before, took.Round(time.Millisecond), s.hub.gauges(t))
+			t.Logf("%d requests and %d projects; before: %v; %v after: %v", s.requests.Load(), s.projects, before,
+				took.Round(time.Millisecond), s.hub.gauges(t))
 		})
 	}
 }
@@ -176,7 +177,8 @@ func (s *soaked) request(i int) {
 	case 2, 3:
 		s.call("PATCH", project+"/config", fmt.Sprintf(`{"set": {"n": %d}}`, rand.IntN(1000)), http.StatusOK)
 	case 4:
-		s.call("PUT", project+"/client-config", fmt.Sprintf(`{"settings": {"basePath": "src", "n": %d}}`, rand.IntN(1000)), http.StatusOK)
+		s.call("PUT", project+"/client-config", fmt.Sprintf(`{"settings": {"basePath": "src", "n": %d}}`, rand.IntN(1000)),
+			http.StatusOK)
 	case 5:
 		s.call("GET", "/@alice/web", "", http.StatusOK)
 	case 6:
@@ -199,7 +201,8 @@ func (s *soaked) call(method, path, body string, status int) {
 		s.t.Error(err)
 		return
 	}
-	for name, value := range map[string]string{"Authorization": "Bearer " + s.token, "Content-Type": "application/json", "If-Match": "*"} {
+	for name, value := range map[string]string{"Authorization": "Bearer " + s.token, "Content-Type": "application/json",
+		"If-Match": "*"} {
 		req.Header.Set(name, value)
 	}
 	resp, err := s.client.Do(req)
@@ -281,7 +284,8 @@ func (s *soaked) life() {
 	s.write("src/index.html", fmt.Sprint("<p>", n))
 	for _, line := range []string{
 		"login --origin " + s.origin + " --token " + s.token, "publish web", "project create SLUG --from web --no-input",
-		"push web --project @alice/SLUG --base-files --force --no-record", "pull web --project @alice/SLUG --base-files --force", "status web", "project rm @alice/SLUG --force",
+		"push web --project @alice/SLUG --base-files --force --no-record",
+		"pull web --project @alice/SLUG --base-files --force", "status web", "project rm @alice/SLUG --force",
 	} {
 		args := strings.Fields(strings.ReplaceAll(line, "SLUG", slug))
 		if out, err := s.command(args...).CombinedOutput(); err != nil {

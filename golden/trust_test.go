@@ -58,7 +58,8 @@ func TestTrust_BuildsAreReproducible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if second, err := os.ReadFile(filepath.Join(to, filepath.Base(program(name)))); err != nil || !bytes.Equal(first, second) {
+		if second, err := os.ReadFile(filepath.Join(to, filepath.Base(program(name)))); err != nil ||
+			!bytes.Equal(first, second) {
 			t.Errorf("%s: another build of %d bytes differs from one of %d: %v", name, len(second), len(first), err)
 		}
 	}

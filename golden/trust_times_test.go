@@ -32,7 +32,8 @@ func timesTellNothing(t *testing.T, db database) {
 	w := newLocalOn(t, db, `{"a": 1}`)
 	w.must("project", "create", "web")
 	w.hub.admin(t, "account", "create", "mallory")
-	stranger := "Authorization: Bearer " + w.hub.token(t, "mallory", "write:catalog", "write:config", "admin:resource") + "\r\n"
+	stranger := "Authorization: Bearer " + w.hub.token(t, "mallory", "write:catalog", "write:config", "admin:resource") +
+		"\r\n"
 	get := func(header, format, slug string) string {
 		return fmt.Sprintf("GET "+format+" HTTP/1.1\r\nHost: %s\r\n%s\r\n", slug, w.hub.listen, header)
 	}
@@ -77,7 +78,8 @@ func (w *world) pairs(n int) (slugs [2][]string) {
 		slug := fmt.Sprintf("p%02d", 2*i)
 		exchange(w.t, "POST", w.hub.origin+"/v1/projects", w.token, fmt.Sprintf(
 			`{"account": "alice", "slug": %q, "stack": "alice/web", "stackVersion": "latest", "api": {"account": "alice", "slug": "pets"}, "visibility": "private"}`, slug), nil)
-		exchange(w.t, "PUT", w.hub.origin+"/v1/projects/alice/"+slug+"/client-config", w.token, `{"settings":`+strings.Replace(document(), mark, "1", 1)+`}`, nil)
+		exchange(w.t, "PUT", w.hub.origin+"/v1/projects/alice/"+slug+"/client-config", w.token,
+			`{"settings":`+strings.Replace(document(), mark, "1", 1)+`}`, nil)
 		slugs[0], slugs[1] = append(slugs[0], slug), append(slugs[1], fmt.Sprintf("p%02d", 2*i+1))
 	}
 	return slugs

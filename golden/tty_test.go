@@ -106,7 +106,8 @@ func TestTerminal_WithoutASizeIsTakenFor80x24(t *testing.T) {
 
 func TestTerminal_InCIIsAskedNothing(t *testing.T) {
 	w := edited(t)
-	for value, asks := range map[string]bool{"true": false, "1": false, "woodpecker": false, "": true, "0": true, "false": true} {
+	for value, asks := range map[string]bool{"true": false, "1": false, "woodpecker": false, "": true, "0": true,
+		"false": true} {
 		w.patch(`{"set": {"title": "Mice"}}`)
 		c := w.command("push", "web")
 		c.Env = append(c.Env, "CI="+value)
@@ -249,7 +250,8 @@ func TestWizard_HasAScreenOfItsOwn(t *testing.T) {
 	for _, c := range []struct {
 		args  []string
 		shown string
-	}{{[]string{"project", "create"}, "> Continue"}, {[]string{"login", "--origin", "http://127.0.0.1:1"}, "> In a browser"}} {
+	}{{[]string{"project", "create"}, "> Continue"},
+		{[]string{"login", "--origin", "http://127.0.0.1:1"}, "> In a browser"}} {
 		term := w.open(usual, c.args...)
 		term.wait(c.shown)
 		if !term.alternate() {

@@ -114,7 +114,8 @@ func (w *world) create(slug string) (code int) {
 	c.Stdout = &stdout
 	code = codeOf(w.t, c.Run())
 	var result head
-	if err := json.Unmarshal(stdout.Bytes(), &result); err != nil || code != 0 && (result.Code != "project_exists" || result.Stage != "create") {
+	if err := json.Unmarshal(stdout.Bytes(), &result); err != nil || code != 0 &&
+		(result.Code != "project_exists" || result.Stage != "create") {
 		w.t.Errorf("create %s: exit %d: %s", slug, code, &stdout)
 	}
 	return code
@@ -244,12 +245,14 @@ func TestPush_LostResponseKeepsReplacedConfig(t *testing.T) {
 		})
 		lose.Store(true)
 		out := w.must(args...)
-		if lose.Load() || !strings.Contains(out, "note: the existing config was replaced") || !strings.Contains(out, "note: the previous config (alice, create, just now)") {
+		if lose.Load() || !strings.Contains(out, "note: the existing config was replaced") ||
+			!strings.Contains(out, "note: the previous config (alice, create, just now)") {
 			t.Errorf("tool %v says\n%s", args, out)
 		}
 		w.must("push", "web", "--undo")
 		var was, is struct{ Config json.RawMessage }
-		if err := errors.Join(json.Unmarshal([]byte(held), &was), json.Unmarshal([]byte(w.config()), &is)); err != nil || string(was.Config) != string(is.Config) {
+		if err := errors.Join(json.Unmarshal([]byte(held), &was), json.Unmarshal([]byte(w.config()), &is)); err != nil ||
+			string(was.Config) != string(is.Config) {
 			t.Errorf("the config was %s and is %s (%v)", was.Config, is.Config, err)
 		}
 	}

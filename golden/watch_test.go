@@ -128,7 +128,8 @@ func TestWatch_SendsEachChangeAndSurvivesHub(t *testing.T) {
 	w.remove("src/back\\slash")
 	w.remove("src/new/deep/c.txt")
 	out.wait("pushed: 1 removed;")
-	if set := w.get(aliceWeb + "/preview/base-files"); !strings.Contains(set, `"src/new/deep/b.txt"`) || strings.Contains(set, "node_modules") {
+	if set := w.get(aliceWeb + "/preview/base-files"); !strings.Contains(set, `"src/new/deep/b.txt"`) ||
+		strings.Contains(set, "node_modules") {
 		t.Errorf("the hub holds %s", set)
 	}
 	c.Process.Signal(syscall.SIGINT)

@@ -110,7 +110,8 @@ func TestWizard_FromEmptyHubToProject(t *testing.T) {
 func TestWizard_SkipsAnswersGivenByFlags(t *testing.T) {
 	t.Parallel()
 	w := newLocal(t, before)
-	term := w.open(usual, "project", "create", "--visibility", "public", "--stack-version", "1.0.0", "--base-files", "--from", "web")
+	term := w.open(usual, "project", "create", "--visibility", "public", "--stack-version", "1.0.0", "--base-files",
+		"--from", "web")
 	w.talk(term, []turn{
 		{"> Continue", "wizard-published", enter},
 		{"@alice/web is available", "", enter},
@@ -118,7 +119,8 @@ func TestWizard_SkipsAnswersGivenByFlags(t *testing.T) {
 		{"> Create @alice/web", "wizard-review-given", enter},
 	})
 	term.ends(0)
-	if got := w.get(aliceWeb); !strings.Contains(got, `"stackVersion":"1.0.0"`) || !strings.Contains(got, `"visibility":"public"`) {
+	if got := w.get(aliceWeb); !strings.Contains(got, `"stackVersion":"1.0.0"`) ||
+		!strings.Contains(got, `"visibility":"public"`) {
 		t.Errorf("the project is %s", got)
 	}
 }
@@ -198,15 +200,18 @@ func TestWizard_LeftLateSaysWhatWasCreated(t *testing.T) {
 		code int
 		says string
 	}{
-		"stopped":     {turn{"> Cancel", "", enter}, 0, "Aborted: made .tool/app, published @alice/app 0.1.0; no project was created"},
-		"interrupted": {turn{"> Cancel", "", ctrlC}, 130, "hint: made .tool/app, published @alice/app 0.1.0; no project was created"},
+		"stopped": {turn{"> Cancel", "", enter}, 0,
+			"Aborted: made .tool/app, published @alice/app 0.1.0; no project was created"},
+		"interrupted": {turn{"> Cancel", "", ctrlC}, 130,
+			"hint: made .tool/app, published @alice/app 0.1.0; no project was created"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEmpty(t)
 			w.must("login", "--origin", w.origin, "--token", w.token)
 			term := w.open(usual, "project", "create")
 			w.talk(term, []turn{
-				{"> Create one named app", "", enter}, {"> Publish @alice/app 0.1.0 now", "", enter}, {"@alice/app is available", "", escape},
+				{"> Create one named app", "", enter}, {"> Publish @alice/app 0.1.0 now", "", enter},
+				{"@alice/app is available", "", escape},
 				{"> Continue", "", down}, c.last,
 			})
 			term.ends(c.code)
@@ -272,7 +277,8 @@ func TestWizard_PlainTerminalUsesLines(t *testing.T) {
 		term.press(turn.keys)
 	}
 	term.ends(0)
-	golden(t, "screen/wizard-plain.txt", times.ReplaceAllString(strings.ReplaceAll(term.text(), w.hub.origin, "http://hub.example.com"), "# s"))
+	golden(t, "screen/wizard-plain.txt",
+		times.ReplaceAllString(strings.ReplaceAll(term.text(), w.hub.origin, "http://hub.example.com"), "# s"))
 	if out := term.output(); strings.Contains(out, escape) {
 		t.Errorf("an escape code: %q", out)
 	}
@@ -362,7 +368,8 @@ func TestPull_OverwritesOnlyComparedFilesAndAfterAYes(t *testing.T) {
 	}{{enter, 0}, {ctrlC, 130}} {
 		term := w.open(usual, "pull", "web", "--base-files", "--output", "../app")
 		term.wait("> Cancel")
-		golden(t, "screen/pull-files.txt", strings.NewReplacer(w.hub.origin, "http://hub.example.com", filepath.Dir(w.dir), "DIR").Replace(term.text()))
+		golden(t, "screen/pull-files.txt",
+			strings.NewReplacer(w.hub.origin, "http://hub.example.com", filepath.Dir(w.dir), "DIR").Replace(term.text()))
 		term.press(c.keys)
 		term.ends(c.code)
 		if got := w.read("index.html"); got != "<p>mine</p>\n" {
@@ -377,7 +384,8 @@ func TestPull_OverwritesOnlyComparedFilesAndAfterAYes(t *testing.T) {
 	shown.wait("unfold all")
 	shown.press("a")
 	shown.wait("color: red")
-	golden(t, "screen/pull-files-contents.txt", strings.NewReplacer(w.hub.origin, "http://hub.example.com", filepath.Dir(w.dir), "DIR").Replace(shown.text()))
+	golden(t, "screen/pull-files-contents.txt",
+		strings.NewReplacer(w.hub.origin, "http://hub.example.com", filepath.Dir(w.dir), "DIR").Replace(shown.text()))
 	shown.press(ctrlC)
 	shown.ends(130)
 	// What was not there to be compared is not overwritten.
@@ -489,7 +497,8 @@ func TestProjectView_PageIsALink(t *testing.T) {
 	page := w.hub.origin + "/@alice/web"
 	for variables, linked := range map[string]bool{
 		"VTE_VERSION=7000": true, "TERM_PROGRAM=WezTerm": true, "FORCE_HYPERLINK=1": true,
-		"TERM=xterm": false, "VTE_VERSION=4000": false, "WT_SESSION=1 FORCE_HYPERLINK=0": false, "VTE_VERSION=7000 TERM=dumb": false,
+		"TERM=xterm": false, "VTE_VERSION=4000": false, "WT_SESSION=1 FORCE_HYPERLINK=0": false,
+		"VTE_VERSION=7000 TERM=dumb": false,
 	} {
 		c := w.command("project", "view", "@alice/web")
 		c.Env = append(c.Env, strings.Fields(variables)...)

@@ -125,7 +125,8 @@ func newRunner(t *testing.T, w *world, flow workflow) (r *runner, comments func(
 		if err == nil {
 			err = json.Unmarshal(text, &comment)
 		}
-		if err != nil || req.URL.Path != "/repos/acme/site/issues/7/comments" || req.Header.Get("Authorization") != "Bearer secret" {
+		if err != nil || req.URL.Path != "/repos/acme/site/issues/7/comments" ||
+			req.Header.Get("Authorization") != "Bearer secret" {
 			t.Errorf("%s %v: %s, %v", req.URL, req.Header, text, err)
 		}
 		bodies = append(bodies, comment.Body)
@@ -140,7 +141,8 @@ func newRunner(t *testing.T, w *world, flow workflow) (r *runner, comments func(
 		r.env[name] = strings.Replace(value, "@acme/", "@alice/", 1)
 	}
 	for name, value := range map[string]string{
-		"TOOL_API_ORIGIN": w.origin, "CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "acme/site", "GITHUB_API_URL": api.URL,
+		"TOOL_API_ORIGIN": w.origin, "CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "acme/site",
+		"GITHUB_API_URL":   api.URL,
 		"GITHUB_WORKSPACE": w.dir, "RUNNER_TEMP": temporary, "GITHUB_PATH": filepath.Join(temporary, "path"),
 		"RUNNER_OS": "Linux", "RUNNER_ARCH": "X64",
 		"GITHUB_STEP_SUMMARY": filepath.Join(temporary, "summary"),
@@ -170,7 +172,8 @@ func TestReadme_WorkflowWorksAsPrinted(t *testing.T) {
 	if now := w.config(); now != main {
 		t.Errorf("the project was changed to %s", now)
 	}
-	if all := comments(); len(all) != 2 || !strings.Contains(all[0], "| changed | <code>title</code> | <code>&#34;Pets&#34;</code> |") {
+	if all := comments(); len(all) != 2 ||
+		!strings.Contains(all[0], "| changed | <code>title</code> | <code>&#34;Pets&#34;</code> |") {
 		t.Errorf("comments %q", all)
 	}
 	r.job(flow, "remove")
@@ -218,7 +221,8 @@ func TestAction_InstallsAPinnedReleaseAndRunsATool(t *testing.T) {
 	if out, err := r.run(run); err != nil || !strings.Contains(out, "@alice/web") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	for name, value := range map[string]string{"inputs.sha256": strings.Repeat("0", 64), "inputs.version": "1.2.3; touch broken"} {
+	for name, value := range map[string]string{"inputs.sha256": strings.Repeat("0", 64),
+		"inputs.version": "1.2.3; touch broken"} {
 		former := r.values[name]
 		r.values[name] = value
 		if out, err := r.run(install); err == nil {
@@ -252,7 +256,8 @@ func TestAction_TakesTheArchiveOfTheRunner(t *testing.T) {
 	files := map[string][]byte{
 		"tool_1.2.3_darwin_arm64.tar.gz": tarred.Bytes(), "tool_1.2.3_windows_amd64.zip": zipped.Bytes(),
 	}
-	for _, c := range []struct{ system, architecture, program string }{{"macOS", "ARM64", "tool"}, {"Windows", "X64", "tool.exe"}} {
+	for _, c := range []struct{ system, architecture, program string }{{"macOS", "ARM64", "tool"},
+		{"Windows", "X64", "tool.exe"}} {
 		t.Run(c.system, func(t *testing.T) {
 			if _, err := exec.LookPath("unzip"); err != nil && c.system == "Windows" {
 				t.Skip("needs unzip: apt-get install unzip")

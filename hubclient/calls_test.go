@@ -22,11 +22,12 @@ import (
 func TestCalls_MatchContract(t *testing.T) {
 	files, _ := someFiles()
 	want := map[string]struct{ target, mediaType, body string }{
-		"Whoami":         {"GET /v1/whoami", "", ""},
-		"Limits":         {"GET /v1/openapi.json", "", ""},
-		"Project":        {"GET /v1/projects/acme/web", "", ""},
-		"Projects":       {"GET /v1/projects?account=acme&limit=200", "", ""},
-		"CreateProject":  {"POST /v1/projects", "application/json", `{"account":"acme","slug":"web","stack":"acme/base","api":{"account":"acme","slug":"web"}}`},
+		"Whoami":   {"GET /v1/whoami", "", ""},
+		"Limits":   {"GET /v1/openapi.json", "", ""},
+		"Project":  {"GET /v1/projects/acme/web", "", ""},
+		"Projects": {"GET /v1/projects?account=acme&limit=200", "", ""},
+		"CreateProject": {"POST /v1/projects", "application/json",
+			`{"account":"acme","slug":"web","stack":"acme/base","api":{"account":"acme","slug":"web"}}`},
 		"EditProject":    {"PATCH /v1/projects/acme/web", "application/json", `{"visibility":"public"}`},
 		"DeleteProject":  {"DELETE /v1/projects/acme/web", "", ""},
 		"RestoreProject": {"POST /v1/projects/acme/web/restore", "application/json", `{"as":"web"}`},
@@ -36,9 +37,12 @@ func TestCalls_MatchContract(t *testing.T) {
 		"Config":         {"GET /v1/projects/acme/web/config", "", ""},
 		"ConfigHistory":  {"GET /v1/projects/acme/web/config/history?limit=200", "", ""},
 		"ConfigRevision": {"GET /v1/projects/acme/web/config?revision=" + revisionOf(settings), "", ""},
-		"PutConfig":      {"PUT /v1/projects/acme/web/client-config", "application/json", `{"settings":` + string(settings) + `}`},
-		"RestoreConfig":  {"PUT /v1/projects/acme/web/client-config?restore=1", "application/json", `{"settings":` + string(settings) + `}`},
-		"CheckConfig":    {"POST /v1/projects/acme/web/client-config?dryRun=1", "application/json", `{"settings":` + string(settings) + `}`},
+		"PutConfig": {"PUT /v1/projects/acme/web/client-config", "application/json",
+			`{"settings":` + string(settings) + `}`},
+		"RestoreConfig": {"PUT /v1/projects/acme/web/client-config?restore=1", "application/json",
+			`{"settings":` + string(settings) + `}`},
+		"CheckConfig": {"POST /v1/projects/acme/web/client-config?dryRun=1", "application/json",
+			`{"settings":` + string(settings) + `}`},
 		"CheckSettings": {
 			"POST /v1/settings/check", "application/json",
 			`{"schema":` + string(settings) + `,"settings":` + string(settings) + `}`,
@@ -48,7 +52,8 @@ func TestCalls_MatchContract(t *testing.T) {
 		"Stack":          {"GET /v1/stacks/acme/web", "", ""},
 		"PublishVersion": {"PUT /v1/stacks/acme/web/versions/1.0.0", wire.UploadType, "files"},
 		"UploadAPI":      {"POST /v1/apis/upload?account=acme", "application/octet-stream", "openapi: 3.1.0"},
-		"ImportAPI":      {"POST /v1/apis/import", "application/json", `{"account":"acme","url":"https://example.com/api.yaml"}`},
+		"ImportAPI": {"POST /v1/apis/import", "application/json",
+			`{"account":"acme","url":"https://example.com/api.yaml"}`},
 		"API":            {"GET /v1/apis/acme/web", "", ""},
 		"UpdateAPI":      {"PUT /v1/apis/acme/web/document", "application/octet-stream", "openapi: 3.1.0"},
 		"UpdateAPIFrom":  {"PUT /v1/apis/acme/web/document?url=https%3A%2F%2Fexample.com%2Fapi.yaml", "", ""},
@@ -90,12 +95,14 @@ func TestCalls_MatchContract(t *testing.T) {
 				if r.Header.Get("Content-Type") == wire.UploadType {
 					body = []byte("files")
 				}
-				got := struct{ target, mediaType, body string }{r.Method + " " + r.RequestURI, r.Header.Get("Content-Type"), string(body)}
+				got := struct{ target, mediaType, body string }{r.Method + " " + r.RequestURI, r.Header.Get("Content-Type"),
+					string(body)}
 				if got != want[c.name] {
 					t.Errorf("it is %+v", got)
 				}
 				h := r.Header
-				if h.Get("Authorization") != "Bearer "+token || h.Get("User-Agent") != "tool/9" || h.Get("Accept") != "application/json, application/problem+json" || h.Get("Accept-Encoding") != "" {
+				if h.Get("Authorization") != "Bearer "+token || h.Get("User-Agent") != "tool/9" ||
+					h.Get("Accept") != "application/json, application/problem+json" || h.Get("Accept-Encoding") != "" {
 					t.Errorf("the header is %v", h)
 				}
 				c.success(w)
@@ -150,7 +157,8 @@ func TestCalls_SendConditions(t *testing.T) {
 	steps := []step{
 		expect("", "", answered(200, configOf(settings))),
 		expect("If-None-Match", `"`+former+`"`, answered(200, configOf(settings))),
-		expect("If-None-Match", `"`+former+`"`, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Hub-Version", "1"); w.WriteHeader(304) }),
+		expect("If-None-Match", `"`+former+`"`,
+			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Hub-Version", "1"); w.WriteHeader(304) }),
 		expect("", "", answered(200, writtenOf(settings))),
 		expect("If-Match", `"`+former+`"`, answered(200, writtenOf(settings))),
 		expect("", "", made),
@@ -212,11 +220,12 @@ func TestCreateProject_Requires201AndSameProject(t *testing.T) {
 
 func TestBaseFiles_AbsentSetIsNil(t *testing.T) {
 	absent := refused(404, wire.CodeNotFound)
-	play(t, []step{absent, answered(200, wire.Project{Project: project, API: project})}, func(ctx context.Context, c *hubclient.Client) {
-		if set, err := c.BaseFiles(ctx, project); set != nil || err != nil {
-			t.Errorf("%+v, %v", set, err)
-		}
-	})
+	play(t, []step{absent, answered(200, wire.Project{Project: project, API: project})},
+		func(ctx context.Context, c *hubclient.Client) {
+			if set, err := c.BaseFiles(ctx, project); set != nil || err != nil {
+				t.Errorf("%+v, %v", set, err)
+			}
+		})
 	play(t, []step{absent, absent}, func(ctx context.Context, c *hubclient.Client) {
 		_, err := c.BaseFiles(ctx, project)
 		wantCode(t, err, wire.CodeNotFound)
@@ -270,9 +279,11 @@ func TestProblem_KeepsAllFields(t *testing.T) {
 	const body = `{"type":"about:blank","title":"X","status":412,"detail":"the config\nis another","hint":"pull","code":"revision_changed","requestId":"r-1",
 		"errors":[{"pointer":"/a","detail":"no"}],"current":{"revision":"r","updatedBy":"carol","updatedAt":"2026-01-02T03:04:05Z","updatedVia":"page"},"later":1}`
 	want := hubclient.Error{
-		Code: wire.CodeRevisionChanged, Status: 412, Detail: "the config is another", Hint: "pull", RequestID: "r-1", After: 7 * time.Second,
-		Errors:  []wire.FieldError{{Pointer: "/a", Detail: "no"}},
-		Current: &wire.Edit{Revision: "r", UpdatedBy: "carol", UpdatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), UpdatedVia: wire.ViaPage},
+		Code: wire.CodeRevisionChanged, Status: 412, Detail: "the config is another", Hint: "pull", RequestID: "r-1",
+		After:  7 * time.Second,
+		Errors: []wire.FieldError{{Pointer: "/a", Detail: "no"}},
+		Current: &wire.Edit{Revision: "r", UpdatedBy: "carol", UpdatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			UpdatedVia: wire.ViaPage},
 	}
 	play1(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request) {
 		raw(w, problem("412 X", body, "Retry-After: 7"))
@@ -282,7 +293,8 @@ func TestProblem_KeepsAllFields(t *testing.T) {
 		if diff := cmp.Diff(want, e, cmpopts.IgnoreUnexported(hubclient.Error{})); diff != "" {
 			t.Error(diff)
 		}
-		if !hubclient.HasCode(err, wire.CodeNotFound, wire.CodeRevisionChanged) || hubclient.HasCode(err, wire.CodeNotFound) || hubclient.HasCode(nil, "") {
+		if !hubclient.HasCode(err, wire.CodeNotFound, wire.CodeRevisionChanged) ||
+			hubclient.HasCode(err, wire.CodeNotFound) || hubclient.HasCode(nil, "") {
 			t.Error("HasCode does not agree")
 		}
 	})
@@ -312,8 +324,9 @@ func TestProblem_KeepsTheHintOfTheHostOfPreviews(t *testing.T) {
 
 func TestProblem_UnknownRouteMeansOlderHub(t *testing.T) {
 	for name, body := range map[string]string{
-		"route":  `{"code":"unknown_route","detail":"no route","hint":"another"}`,
-		"member": `{"code":"invalid_body","errors":[{"pointer":"/a","detail":"too long"},{"pointer":"/b","detail":"no such member"}]}`,
+		"route": `{"code":"unknown_route","detail":"no route","hint":"another"}`,
+		"member": `{"code":"invalid_body","errors":[{"pointer":"/a","detail":"too long"},{"pointer":"/b","detail":"no such ` +
+			`member"}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			play1(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request) {
@@ -344,7 +357,8 @@ func TestResponse_WithoutVersionIsNotAHub(t *testing.T) {
 
 func TestResponse_MissingMembersIsNotAHub(t *testing.T) {
 	for _, c := range allCalls() {
-		if slices.Contains([]string{"Projects", "DeletedProjects", "APIs", "ConfigHistory", "BaseFilesHistory", "Bots", "Tokens", "Members"}, c.name) { // an empty list or false is possible
+		if slices.Contains([]string{"Projects", "DeletedProjects", "APIs", "ConfigHistory", "BaseFilesHistory", "Bots",
+			"Tokens", "Members"}, c.name) { // an empty list or false is possible
 			continue
 		}
 		status := http.StatusOK
@@ -372,7 +386,8 @@ func (w versionless) WriteHeader(status int) {
 
 func TestResponse_OfNewerHubIsRead(t *testing.T) {
 	play1(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request) {
-		raw(w, ok(`{"user":"alice","mood":{"good":true},"accounts":[{"account":"acme","role":"owner","since":1}],"scopes":["write:later"]}`))
+		raw(w, ok(
+			`{"user":"alice","mood":{"good":true},"accounts":[{"account":"acme","role":"owner","since":1}],"scopes":["write:later"]}`))
 	}, func(ctx context.Context, c *hubclient.Client) {
 		me, err := c.Whoami(ctx)
 		if err != nil || me.User != "alice" || me.Accounts[0].Role != "owner" || me.Scopes[0] != "write:later" {
@@ -383,7 +398,8 @@ func TestResponse_OfNewerHubIsRead(t *testing.T) {
 
 func TestTrace_EveryAttempt(t *testing.T) {
 	var traced []hubclient.Attempt
-	opts := hubclient.Options{Origin: origin, Token: token, Trace: func(a hubclient.Attempt) { traced = append(traced, a) }}
+	opts := hubclient.Options{Origin: origin, Token: token,
+		Trace: func(a hubclient.Attempt) { traced = append(traced, a) }}
 	synctest.Test(t, func(t *testing.T) {
 		b := newHub(t, opts, func(w http.ResponseWriter, r *http.Request, n int) {
 			switch n {
@@ -459,10 +475,11 @@ func TestWrite_ResponseAboutAnotherIsRefused(t *testing.T) {
 			_, err := c.RevokeToken(ctx, "1f0c2d9b8a77")
 			return err
 		}},
-		"token of a bot": {wire.RevokedBotToken{Bot: project.String(), ID: "ffffffffffff"}, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.RevokeBotToken(ctx, project, "1f0c2d9b8a77")
-			return err
-		}},
+		"token of a bot": {wire.RevokedBotToken{Bot: project.String(), ID: "ffffffffffff"},
+			func(ctx context.Context, c *hubclient.Client) error {
+				_, err := c.RevokeBotToken(ctx, project, "1f0c2d9b8a77")
+				return err
+			}},
 		"member": {wire.Member{User: "bob", Role: wire.Writer}, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.SetMember(ctx, "acme", "nora", wire.Writer)
 			return err
@@ -471,10 +488,11 @@ func TestWrite_ResponseAboutAnotherIsRefused(t *testing.T) {
 			_, err := c.SetMember(ctx, "acme", "nora", wire.Writer)
 			return err
 		}},
-		"removed member": {wire.RemovedMember{Account: "acme", User: "bob", Existed: true}, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.RemoveMember(ctx, "acme", "nora")
-			return err
-		}},
+		"removed member": {wire.RemovedMember{Account: "acme", User: "bob", Existed: true},
+			func(ctx context.Context, c *hubclient.Client) error {
+				_, err := c.RemoveMember(ctx, "acme", "nora")
+				return err
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, []step{answered(200, test.response)}, func(ctx context.Context, c *hubclient.Client) {

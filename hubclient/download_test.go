@@ -30,7 +30,8 @@ func archived(t *testing.T, files tree.Tree, contents map[string]string) []byte 
 	}
 	w := tar.NewWriter(z)
 	for _, e := range files {
-		if err := errors.Join(w.WriteHeader(&tar.Header{Name: e.Path, Size: int64(len(contents[e.Path])), Mode: 0o644, Typeflag: tar.TypeReg}),
+		if err := errors.Join(w.WriteHeader(
+			&tar.Header{Name: e.Path, Size: int64(len(contents[e.Path])), Mode: 0o644, Typeflag: tar.TypeReg}),
 			func() error { _, err := io.WriteString(w, contents[e.Path]); return err }()); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +171,8 @@ func TestDownloadBaseFiles_TakesTheFilesInAnyOrder(t *testing.T) {
 	})
 	twice := archived(t, tree.Tree{files[0], files[0], files[2], files[3]}, contents)
 	synctest.Test(t, func(t *testing.T) {
-		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, n int) { sendArchive(w, set.Tree, twice) })
+		b := newHub(t, hubclient.Options{},
+			func(w http.ResponseWriter, r *http.Request, n int) { sendArchive(w, set.Tree, twice) })
 		err := b.DownloadBaseFiles(t.Context(), project, set, func(_ tree.Entry, r io.Reader) error {
 			_, err := io.Copy(io.Discard, r)
 			return err
@@ -197,9 +199,10 @@ func TestDownload_RejectsWrongContent(t *testing.T) {
 		"another path": {func(w http.ResponseWriter, _ *http.Request) {
 			sendArchive(w, set.Tree, archived(t, others, map[string]string{"a": "alpha", "x": "beta"}))
 		}, notAHub},
-		"another set": {func(w http.ResponseWriter, _ *http.Request) { sendArchive(w, others.Digest(), nil) }, wire.CodePlanOutdated},
-		"no archive":  {answered(200, set), notAHub},
-		"a refusal":   {refused(403, wire.CodeNotPermitted), wire.CodeNotPermitted},
+		"another set": {func(w http.ResponseWriter, _ *http.Request) { sendArchive(w, others.Digest(), nil) },
+			wire.CodePlanOutdated},
+		"no archive": {answered(200, set), notAHub},
+		"a refusal":  {refused(403, wire.CodeNotPermitted), wire.CodeNotPermitted},
 		"no zstd": {func(w http.ResponseWriter, _ *http.Request) {
 			sendArchive(w, set.Tree, []byte("some text, which is not compressed"))
 		}, notAHub},
@@ -218,8 +221,10 @@ func TestDownload_RejectsWrongContent(t *testing.T) {
 	t.Run("the caller's own failure", func(t *testing.T) {
 		body := archived(t, files, contents)
 		synctest.Test(t, func(t *testing.T) {
-			b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, _ *http.Request, _ int) { sendArchive(w, set.Tree, body) })
-			if err := b.DownloadBaseFiles(t.Context(), project, set, func(tree.Entry, io.Reader) error { return errDisk }); err != errDisk || b.requests.Load() != 1 {
+			b := newHub(t, hubclient.Options{},
+				func(w http.ResponseWriter, _ *http.Request, _ int) { sendArchive(w, set.Tree, body) })
+			if err := b.DownloadBaseFiles(t.Context(), project, set,
+				func(tree.Entry, io.Reader) error { return errDisk }); err != errDisk || b.requests.Load() != 1 {
 				t.Errorf("%d requests, %v", b.requests.Load(), err)
 			}
 		})
@@ -239,7 +244,8 @@ func TestDownloadBaseFiles_RejectsFilesThatTheSetDoesNotHave(t *testing.T) {
 			_, err := io.Copy(io.Discard, r)
 			return err
 		})
-		if !hubclient.HasCode(err, hubclient.CodeNotAHub) || !strings.Contains(err.Error(), "is unknown, has another size, or is repeated") {
+		if !hubclient.HasCode(err, hubclient.CodeNotAHub) ||
+			!strings.Contains(err.Error(), "is unknown, has another size, or is repeated") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -23,7 +23,8 @@ func downloads() map[wire.Op]func(context.Context, *hubclient.Client) error {
 		},
 		wire.OpGetBaseFilesArchive: func(ctx context.Context, c *hubclient.Client) error {
 			files, _ := someFiles()
-			return c.DownloadBaseFiles(ctx, project, &wire.BaseFiles{Files: files}, func(tree.Entry, io.Reader) error { return nil })
+			return c.DownloadBaseFiles(ctx, project, &wire.BaseFiles{Files: files},
+				func(tree.Entry, io.Reader) error { return nil })
 		},
 	}
 }

@@ -18,8 +18,10 @@ var exampleHub = sync.OnceValue(func() string { return httptest.NewServer(http.H
 
 func exampleHandler(w http.ResponseWriter, r *http.Request) {
 	response := map[string]string{
-		"GET /v1/whoami":    `{"user": "alice", "tokenName": "laptop", "scopes": ["write:catalog"], "expiresAt": null, "accounts": []}`,
-		"POST /v1/projects": `{"project": {"account": "acme", "slug": "web"}, "url": "https://hub.example.com/@acme/web", "api": {"account": "acme", "slug": "pets"}}`,
+		"GET /v1/whoami": `{"user": "alice", "tokenName": "laptop", "scopes": ["write:catalog"], "expiresAt": null, ` +
+			`"accounts": []}`,
+		"POST /v1/projects": `{"project": {"account": "acme", "slug": "web"}, "url": "https://hub.example.com/@acme/web", ` +
+			`"api": {"account": "acme", "slug": "pets"}}`,
 		"PUT /v1/projects/acme/web/client-config": `{"project": {"account": "acme", "slug": "web"}, "config": {"theme.color": "teal"}, "overwroteExistingConfig": false,
 			"revision": "b4ce7ce4d3c5e2a9d0e7cf0b8d3c3e1f5a6978899aabbccddeeff00112233445"}`,
 	}[r.Method+" "+r.URL.Path]

@@ -296,11 +296,13 @@ func answering(status int, v any) func(http.ResponseWriter) {
 
 // described returns the description of a hub with limits.
 func described() (d wire.Description) {
-	d.Info.Limits = wire.Limits{ConfigBytes: 1, ConfigKeys: 1, ConfigDepth: 1, BaseFiles: 1, BaseFileBytes: 1, BaseFilesBytes: 1}
+	d.Info.Limits = wire.Limits{ConfigBytes: 1, ConfigKeys: 1, ConfigDepth: 1, BaseFiles: 1, BaseFileBytes: 1,
+		BaseFilesBytes: 1}
 	return d
 }
 
-var device = wire.Device{DeviceCode: "d", UserCode: "BBBB-BBBB", VerificationURI: origin + "/device", ExpiresIn: 600, Interval: 2}
+var device = wire.Device{DeviceCode: "d", UserCode: "BBBB-BBBB", VerificationURI: origin + "/device", ExpiresIn: 600,
+	Interval: 2}
 
 var oneTimeLink = wire.Link{URL: origin + "/link?code=alice.x"}
 
@@ -335,9 +337,17 @@ func calls() []call {
 			answering(200, wire.Whoami{User: "alice"})},
 		{"Limits", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Limits(ctx); return err },
 			answering(200, described())},
-		{"Project", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Project(ctx, project); return err },
+		{"Project", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.Project(ctx, project)
+			return err
+		},
 			answering(200, wire.Project{Project: project, API: project})},
-		{"Projects", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Projects(ctx, "acme"); return err },
+		{"Projects", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.Projects(ctx, "acme")
+			return err
+		},
 			answering(200, wire.Projects{})},
 		{"CreateProject", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.CreateProject(ctx, create)
@@ -359,7 +369,11 @@ func calls() []call {
 			_, err := c.DeletedProjects(ctx, "acme")
 			return err
 		}, answering(200, wire.DeletedProjects{})},
-		{"Config", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Config(ctx, project, ""); return err },
+		{"Config", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.Config(ctx, project, "")
+			return err
+		},
 			answering(200, configOf(settings))},
 		{"PutConfig", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.PutConfig(ctx, project, wire.PutConfig{Settings: settings}, "")
@@ -377,13 +391,22 @@ func calls() []call {
 			_, err := c.CheckSettings(ctx, wire.CheckSettings{Schema: settings, Settings: settings})
 			return err
 		}, answering(200, wire.CheckedSettings{Findings: []wire.FieldError{}})},
-		{"BaseFiles", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.BaseFiles(ctx, project); return err },
+		{"BaseFiles", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.BaseFiles(ctx, project)
+			return err
+		},
 			answering(200, set)},
 		{"PutBaseFiles", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(tree.Tree{})}).Put(ctx)
+			_, err := c.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(tree.Tree{})}).Put(
+				ctx)
 			return err
 		}, answering(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: len(files)})},
-		{"Stack", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Stack(ctx, project); return err },
+		{"Stack", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.Stack(ctx, project)
+			return err
+		},
 			answering(200, wire.Stack{Stack: "acme/base", Versions: []wire.StackVersion{version}})},
 		{"PublishVersion", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.PublishVersion(ctx, project, "1.0.0", hubclient.FileSet{Snapshot: files.Snapshot(), Open: open})
@@ -397,7 +420,11 @@ func calls() []call {
 			_, err := c.ImportAPI(ctx, wire.ImportAPI{Account: "acme", URL: "https://example.com/api.yaml"}, "")
 			return err
 		}, answering(201, api)},
-		{"API", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.API(ctx, project); return err },
+		{"API", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.API(ctx, project)
+			return err
+		},
 			answering(200, api)},
 		{"UpdateAPI", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.UpdateAPI(ctx, project, hubclient.Description{Document: []byte("openapi: 3.1.0")})
@@ -407,15 +434,27 @@ func calls() []call {
 			_, err := c.UpdateAPIFrom(ctx, project, "https://example.com/api.yaml")
 			return err
 		}, answering(200, api)},
-		{"DeleteAPI", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error { _, err := c.DeleteAPI(ctx, project); return err },
+		{"DeleteAPI", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.DeleteAPI(ctx, project)
+			return err
+		},
 			answering(200, wire.DeletedAPI{API: project, Existed: true})},
-		{"APIs", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.APIs(ctx, "acme"); return err },
+		{"APIs", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.APIs(ctx, "acme")
+			return err
+		},
 			answering(200, wire.APIs{})},
 		{"PatchConfig", "PATCH", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.PatchConfig(ctx, project, wire.PatchConfig{Remove: []string{"a"}}, "")
 			return err
 		}, answering(200, writtenOf(settings))},
-		{"RateLimit", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.RateLimit(ctx, bot); return err },
+		{"RateLimit", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.RateLimit(ctx, bot)
+			return err
+		},
 			answering(200, wire.RateLimit{Bot: bot})},
 		{"SetRateLimit", "POST", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.SetRateLimit(ctx, bot, wire.RateLimitConfig{}, "")
@@ -437,7 +476,11 @@ func calls() []call {
 			_, err := c.CreateInvitation(ctx, "acme", wire.Writer)
 			return err
 		}, answering(201, oneTimeLink)},
-		{"Bots", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Bots(ctx, "acme"); return err },
+		{"Bots", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.Bots(ctx, "acme")
+			return err
+		},
 			answering(200, wire.Bots{})},
 		{"CreateBot", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, _, err := c.CreateBot(ctx, project)
@@ -449,7 +492,11 @@ func calls() []call {
 			_, err := c.RevokeToken(ctx, wire.TokenSelf)
 			return err
 		}, answering(200, wire.RevokedToken{ID: "1f0c2d9b8a77", Self: true})},
-		{"Members", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Members(ctx, "acme"); return err },
+		{"Members", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.Members(ctx, "acme")
+			return err
+		},
 			answering(200, wire.Members{})},
 		{"SetMember", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.SetMember(ctx, "acme", "nora", wire.Writer)
@@ -459,13 +506,21 @@ func calls() []call {
 			_, err := c.RemoveMember(ctx, "acme", "nora")
 			return err
 		}, answering(200, wire.RemovedMember{Account: "acme", User: "nora"})},
-		{"BotTokens", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.BotTokens(ctx, project); return err },
+		{"BotTokens", "GET", false, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.BotTokens(ctx, project)
+			return err
+		},
 			answering(200, wire.BotTokens{Bot: project.String()})},
 		{"RevokeBotToken", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.RevokeBotToken(ctx, project, "1f0c2d9b8a77")
 			return err
 		}, answering(200, wire.RevokedBotToken{Bot: project.String(), ID: "1f0c2d9b8a77"})},
-		{"DeleteBot", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error { _, err := c.DeleteBot(ctx, project); return err },
+		{"DeleteBot", "DELETE", true, func(ctx context.Context, c *hubclient.Client) error {
+			_,
+				err := c.DeleteBot(ctx, project)
+			return err
+		},
 			answering(200, wire.DeletedBot{Bot: project.String()})},
 	}
 }

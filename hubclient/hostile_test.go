@@ -43,7 +43,8 @@ func problem(status, body string, header ...string) string {
 }
 
 func message(status, mediaType, body string, header ...string) string {
-	header = append(header, "Hub-Version: 1.2.3", "Content-Type: "+mediaType, fmt.Sprintf("Content-Length: %d", len(body)), "Connection: close")
+	header = append(header, "Hub-Version: 1.2.3", "Content-Type: "+mediaType, fmt.Sprintf("Content-Length: %d", len(body)),
+		"Connection: close")
 	return "HTTP/1.1 " + status + "\r\n" + strings.Join(header, "\r\n") + "\r\n\r\n" + body
 }
 
@@ -91,51 +92,64 @@ func oddAnswers() []odd {
 		says("a negative status", notAHub, "HTTP/1.1 -20 OK\r\n\r\n"),
 		says("status 0", notAHub, "HTTP/1.1 000 OK\r\n\r\n"),
 		says("status 999", notAHub, "HTTP/1.1 999 "+strings.Repeat("y", 9_000)+"\r\nContent-Length: 0\r\n\r\n"),
-		says("a reason that is long", notAHub, "HTTP/1.1 404 "+strings.Repeat("y", 9_000)+"\x1b\r\nContent-Length: 0\r\n\r\n"),
+		says("a reason that is long", notAHub,
+			"HTTP/1.1 404 "+strings.Repeat("y", 9_000)+"\x1b\r\nContent-Length: 0\r\n\r\n"),
 		says("a header without a colon", notAHub, "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n"),
 		says("a header with a control character", notAHub, "HTTP/1.1 200 OK\r\nX: \x00\r\n\r\n"),
 		says("two lengths", notAHub, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}"),
 		says("a negative length", notAHub, "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}"),
 		says("an invalid length", notAHub, "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n{}"),
-		says("a length too long", unreachable, "HTTP/1.1 200 OK\r\nHub-Version: 1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{}"),
+		says("a length too long", unreachable,
+			"HTTP/1.1 200 OK\r\nHub-Version: 1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{}"),
 		says("an unknown transfer encoding", notAHub, "HTTP/1.1 200 OK\r\nTransfer-Encoding: rot13\r\n\r\n{}"),
 		says("invalid chunks", notAHub, chunked+"zz\r\n{}\r\n0\r\n\r\n"),
 		says("a chunk of negative size", notAHub, chunked+"-1\r\n{}\r\n0\r\n\r\n"),
 		says("chunks that end early", unreachable, chunked+"2\r\n{}"),
-		says("switching protocols", notAHub, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n{}"),
+		says("switching protocols", notAHub,
+			"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n{}"),
 		says("204", notAHub, "HTTP/1.1 204 No Content\r\nHub-Version: 1\r\n\r\n"),
 		says("206", notAHub, message("206 Partial Content", "application/json", `{}`)),
 		says("304 without a question", notAHub, "HTTP/1.1 304 Not Modified\r\nHub-Version: 1\r\n\r\n"),
 		says("300", notAHub, message("300 Multiple Choices", "application/json", `{}`)),
 		says("302 without a target", notAHub, message("302 Found", "application/json", `{}`)),
-		says("307 with two targets", hubclient.CodeRedirected, message("307 X", "application/json", `{}`, "Location: http://a.example", "Location: http://b.example")),
+		says("307 with two targets", hubclient.CodeRedirected,
+			message("307 X", "application/json", `{}`, "Location: http://a.example", "Location: http://b.example")),
 		says("HTML", notAHub, message("200 OK", "text/html", "<html>")),
 		says("JSON called HTML", notAHub, message("200 OK", "text/html", `{}`)),
 		says("JSON of no type", notAHub, message("200 OK", "", `{}`)),
 		says("JSON of an odd type", notAHub, message("200 OK", ";;;", `{}`)),
-		says("without a version of the hub", notAHub, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"),
+		says("without a version of the hub", notAHub,
+			"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"),
 		says("with a long version of the hub", notAHub, ok(`[]`, "Hub-Version: "+strings.Repeat("9", 10_000))),
 		says("gzip", notAHub, ok(zipped(`{}`), "Content-Encoding: gzip")),
 		says("a bomb", notAHub, ok(zipped(strings.Repeat(" ", 50<<20)), "Content-Encoding: gzip")),
 		says("500 that is HTML", notAHub, message("500 Internal Server Error", "text/html", "<html>")),
 		says("407", notAHub, message("407 Proxy Authentication Required", "text/html", "")),
-		says("429 that is HTML", wire.CodeRateLimited, message("429 Too Many Requests", "text/html", "<html>", "Retry-After: 1000000000")),
-		says("503 that is HTML", wire.CodeUnavailable, message("503 Service Unavailable", "text/html", "<html>", "Retry-After: 9999999999999999999999")),
-		says("502 that asks for less than nothing", wire.CodeUnavailable, message("502 Bad Gateway", "text/html", "", "Retry-After: -7")),
+		says("429 that is HTML", wire.CodeRateLimited,
+			message("429 Too Many Requests", "text/html", "<html>", "Retry-After: 1000000000")),
+		says("503 that is HTML", wire.CodeUnavailable,
+			message("503 Service Unavailable", "text/html", "<html>", "Retry-After: 9999999999999999999999")),
+		says("502 that asks for less than nothing", wire.CodeUnavailable,
+			message("502 Bad Gateway", "text/html", "", "Retry-After: -7")),
 		says("a problem without a code", notAHub, problem("400 Bad Request", `{"detail":"no"}`)),
 		says("a problem whose code is empty", notAHub, problem("400 Bad Request", `{"code":""}`)),
 		says("a problem whose code is prose", notAHub, problem("400 Bad Request", `{"code":"Not Found!"}`)),
-		says("a problem whose code is long", notAHub, problem("400 Bad Request", `{"code":"`+strings.Repeat("x", 1<<20)+`"}`)),
+		says("a problem whose code is long", notAHub,
+			problem("400 Bad Request", `{"code":"`+strings.Repeat("x", 1<<20)+`"}`)),
 		says("a problem of wrong types", notAHub, problem("400 Bad Request", `{"code":7,"detail":[]}`)),
 		says("a problem that is a list", notAHub, problem("400 Bad Request", `[{"code":"not_found"}]`)),
 		says("a problem that is cut", notAHub, problem("400 Bad Request", `{"code":"not_found"`)),
 		says("a problem of another type", notAHub, message("404 Not Found", "application/json", `{"code":"not_found"}`)),
-		says("a problem of no hub", notAHub, "HTTP/1.1 404 X\r\nContent-Type: application/problem+json\r\nContent-Length: 20\r\n\r\n"+`{"code":"not_found"}`),
-		says("a problem with a code of a later hub", "too_many_cooks", problem("400 Bad Request", `{"code":"too_many_cooks"}`)),
+		says("a problem of no hub", notAHub,
+			"HTTP/1.1 404 X\r\nContent-Type: application/problem+json\r\nContent-Length: 20\r\n\r\n"+`{"code":"not_found"}`),
+		says("a problem with a code of a later hub", "too_many_cooks",
+			problem("400 Bad Request", `{"code":"too_many_cooks"}`)),
 		says("a problem that is long and drives the terminal", wire.CodeInternal, problem("500 X",
 			`{"code":"internal","detail":`+quoted(long)+`,"hint":`+quoted(long)+`,"requestId":`+quoted(long)+`}`)),
-		says("a problem of an odd time", notAHub, problem("412 X", `{"code":"revision_changed","current":{"updatedAt":"yesterday"}}`)),
-		says("a key that came with another body", wire.CodeIdempotencyMismatch, problem("422 X", `{"code":"idempotency_mismatch"}`)),
+		says("a problem of an odd time", notAHub,
+			problem("412 X", `{"code":"revision_changed","current":{"updatedAt":"yesterday"}}`)),
+		says("a key that came with another body", wire.CodeIdempotencyMismatch,
+			problem("422 X", `{"code":"idempotency_mismatch"}`)),
 		says("an invalid ETag", notAHub, ok(`{}`, "ETag: \x80nonsense")),
 
 		endless("an endless status line", notAHub, "HTTP/1.1 200 ", "y"),
@@ -144,10 +158,12 @@ func oddAnswers() []odd {
 		endless("a flood of 100", notAHub, "", "HTTP/1.1 100 Continue\r\n\r\n"),
 		endless("a flood of 103", notAHub, "", "HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n"),
 		endless("an endless body", notAHub, "HTTP/1.1 200 OK\r\nHub-Version: 1\r\n\r\n", " "),
-		endless("an endless problem", notAHub, "HTTP/1.1 400 X\r\nHub-Version: 1\r\nContent-Type: application/problem+json\r\n\r\n", `{"code":`),
+		endless("an endless problem", notAHub,
+			"HTTP/1.1 400 X\r\nHub-Version: 1\r\nContent-Type: application/problem+json\r\n\r\n", `{"code":`),
 		endless("endless chunks", notAHub, chunked, "3e8\r\n"+strings.Repeat(" ", 1000)+"\r\n"),
 		endless("an endless trailer", notAHub, chunked+"2\r\n{}\r\n0\r\n", "X: y\r\n"),
-		endless("the longest body that can be announced", notAHub, "HTTP/1.1 200 OK\r\nHub-Version: 1\r\nContent-Length: 9223372036854775807\r\n\r\n", "[")},
+		endless("the longest body that can be announced", notAHub,
+			"HTTP/1.1 200 OK\r\nHub-Version: 1\r\nContent-Length: 9223372036854775807\r\n\r\n", "[")},
 		oddBodies())
 }
 
@@ -244,7 +260,8 @@ func (c counter) Write(p []byte) (int, error) {
 }
 
 func TestHostileResponse_InvalidRevisionNeverBecomesHeader(t *testing.T) {
-	for _, revision := range []string{"", "x\r\nAuthorization: y", strings.Repeat("A", 64), strings.Repeat("a", 63), `"` + empty + `"`} {
+	for _, revision := range []string{"", "x\r\nAuthorization: y", strings.Repeat("A", 64), strings.Repeat("a", 63),
+		`"` + empty + `"`} {
 		config, written := configOf(settings), writtenOf(settings)
 		config.Revision, written.Revision = revision, revision
 		play(t, []step{answered(200, config), answered(200, written)}, func(ctx context.Context, c *hubclient.Client) {
@@ -265,7 +282,8 @@ func TestHostileResponse_EndlessListEnds(t *testing.T) {
 	page := func(n, size int) string {
 		p := wire.Projects{NextCursor: fmt.Sprint("@acme/p", n)}
 		for i := range size {
-			one := wire.Project{Project: must(ref.New("acme", fmt.Sprintf("p%d-%d", n, i))), API: project, CreatedBy: strings.Repeat("x", 10_000)}
+			one := wire.Project{Project: must(ref.New("acme", fmt.Sprintf("p%d-%d", n, i))), API: project,
+				CreatedBy: strings.Repeat("x", 10_000)}
 			p.Projects = append(p.Projects, one)
 		}
 		return string(must(wire.Encode(p)))
@@ -312,16 +330,22 @@ func TestHostileResponse_LongListsAreNotDecoded(t *testing.T) {
 		call  func(context.Context, *hubclient.Client) error
 		code  wire.Code
 	}{
-		"projects": {ok(list("projects", 200_000)), func(ctx context.Context, c *hubclient.Client) error { _, err := c.Projects(ctx, ""); return err }, notAHub},
-		"deleted":  {ok(list("projects", 200_000)), func(ctx context.Context, c *hubclient.Client) error { _, err := c.DeletedProjects(ctx, ""); return err }, notAHub},
-		"members":  {ok(list("members", 200_000)), func(ctx context.Context, c *hubclient.Client) error { _, err := c.Members(ctx, "acme"); return err }, notAHub},
+		"projects": {ok(list("projects", 200_000)),
+			func(ctx context.Context, c *hubclient.Client) error { _, err := c.Projects(ctx, ""); return err }, notAHub},
+		"deleted": {ok(list("projects", 200_000)),
+			func(ctx context.Context, c *hubclient.Client) error { _, err := c.DeletedProjects(ctx, ""); return err }, notAHub},
+		"members": {ok(list("members", 200_000)),
+			func(ctx context.Context, c *hubclient.Client) error { _, err := c.Members(ctx, "acme"); return err }, notAHub},
 		"history": {ok(list("entries", 200_000)), func(ctx context.Context, c *hubclient.Client) error {
 			_, err := c.BaseFilesHistory(ctx, project)
 			return err
 		}, notAHub},
-		"problem":           {problem("422 X", list("errors", 200_000)), func(ctx context.Context, c *hubclient.Client) error { _, err := c.Tokens(ctx); return err }, notAHub},
-		"lists in a list":   {ok(nested), func(ctx context.Context, c *hubclient.Client) error { _, err := c.Tokens(ctx); return err }, notAHub},
-		"as many as may be": {ok(list("tokens", 100_000)), func(ctx context.Context, c *hubclient.Client) error { _, err := c.Tokens(ctx); return err }, ""},
+		"problem": {problem("422 X", list("errors", 200_000)),
+			func(ctx context.Context, c *hubclient.Client) error { _, err := c.Tokens(ctx); return err }, notAHub},
+		"lists in a list": {ok(nested),
+			func(ctx context.Context, c *hubclient.Client) error { _, err := c.Tokens(ctx); return err }, notAHub},
+		"as many as may be": {ok(list("tokens", 100_000)),
+			func(ctx context.Context, c *hubclient.Client) error { _, err := c.Tokens(ctx); return err }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -349,13 +373,15 @@ func TestHostileResponse_LongListsAreNotDecoded(t *testing.T) {
 
 func FuzzAnswer(f *testing.F) {
 	for _, o := range []string{
-		ok(`{"user":"alice"}`), ok(`{}`), problem("404 X", `{"code":"not_found","detail":"x"}`), message("502 X", "", ""), "HTTP/1.1 302 X\r\nLocation: /x\r\n\r\n",
+		ok(`{"user":"alice"}`), ok(`{}`), problem("404 X", `{"code":"not_found","detail":"x"}`), message("502 X", "", ""),
+		"HTTP/1.1 302 X\r\nLocation: /x\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "x\n", "",
 	} {
 		f.Add([]byte(o))
 	}
 	f.Fuzz(func(t *testing.T, reply []byte) {
-		c, err := hubclient.New(hubclient.Options{Origin: origin, Token: token, Timeout: 50 * time.Millisecond}) // too short to try again
+		c, err := hubclient.New(hubclient.Options{Origin: origin, Token: token,
+			Timeout: 50 * time.Millisecond}) // too short to try again
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -402,7 +428,8 @@ func TestResponse_WithAnInvalidNameOrVersionIsRefused(t *testing.T) {
 		{view, wire.Project{Project: project, UseStackVersion: bad}},
 		{push, wire.ConfigWritten{Project: project, Revision: revision, UseStackVersion: bad}},
 		{push, wire.ConfigWritten{Project: project, Revision: revision, StackVersion: bad}},
-		{push, wire.ConfigWritten{Project: project, Revision: revision, Replaced: &wire.Replaced{Edit: wire.Edit{Revision: bad}}}},
+		{push, wire.ConfigWritten{Project: project, Revision: revision,
+			Replaced: &wire.Replaced{Edit: wire.Edit{Revision: bad}}}},
 		{stack, wire.Stack{Latest: bad, Versions: []wire.StackVersion{{Version: "1.0.0"}}}},
 		{stack, wire.Stack{Latest: "1.0.0", Versions: []wire.StackVersion{{Version: bad}}}},
 	} {

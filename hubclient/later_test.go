@@ -22,7 +22,8 @@ func fullAnswers() map[string]http.HandlerFunc {
 	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	edit := wire.Edit{Revision: former, UpdatedAt: when, UpdatedBy: "carol", UpdatedVia: wire.ViaPage}
 	sum := wire.BaseFilesSum{Tree: files.Digest(), Count: len(files), Bytes: files.Bytes()}
-	full := wire.Project{Project: project, Stack: "acme/base", StackVersion: "latest", API: project, Config: wire.ConfigState{Edit: edit, HasConfig: true}, BaseFiles: &sum}
+	full := wire.Project{Project: project, Stack: "acme/base", StackVersion: "latest", API: project,
+		Config: wire.ConfigState{Edit: edit, HasConfig: true}, BaseFiles: &sum}
 	written := writtenOf(settings)
 	written.Replaced = &wire.Replaced{Config: []byte(`{"old":1}`), Edit: edit}
 	version := wire.StackVersion{Stack: "acme/base", Version: "1.0.0"}
@@ -31,15 +32,18 @@ func fullAnswers() map[string]http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { answer(w, status, v) }
 	}
 	return map[string]http.HandlerFunc{
-		"Whoami":            of(200, wire.Whoami{User: "alice", Scopes: wire.Scopes, ExpiresAt: &when, Accounts: []wire.AccountRole{{Account: "acme", Role: wire.Admin}}}),
-		"Limits":            of(200, described()),
-		"Project":           of(200, full),
-		"Projects":          of(200, wire.Projects{Projects: []wire.Project{full}}),
-		"CreateProject":     of(201, full),
-		"EditProject":       of(200, full),
-		"DeleteProject":     of(200, wire.Deleted{Project: project, Existed: true, RestorableUntil: when}),
-		"RestoreProject":    of(200, wire.Restored{Project: project}),
-		"DeletedProjects":   of(200, wire.DeletedProjects{Projects: []wire.DeletedProject{{Project: project, DeletedAt: when, DeletedBy: "alice", RestorableUntil: when}}}),
+		"Whoami": of(200, wire.Whoami{User: "alice", Scopes: wire.Scopes, ExpiresAt: &when,
+			Accounts: []wire.AccountRole{{Account: "acme", Role: wire.Admin}}}),
+		"Limits":         of(200, described()),
+		"Project":        of(200, full),
+		"Projects":       of(200, wire.Projects{Projects: []wire.Project{full}}),
+		"CreateProject":  of(201, full),
+		"EditProject":    of(200, full),
+		"DeleteProject":  of(200, wire.Deleted{Project: project, Existed: true, RestorableUntil: when}),
+		"RestoreProject": of(200, wire.Restored{Project: project}),
+		"DeletedProjects": of(200,
+			wire.DeletedProjects{Projects: []wire.DeletedProject{{Project: project, DeletedAt: when, DeletedBy: "alice",
+				RestorableUntil: when}}}),
 		"Config":            of(200, configOf(settings)),
 		"ConfigHistory":     of(200, wire.ConfigHistory{Entries: []wire.ConfigEntry{{Edit: edit, Parent: former}}}),
 		"ConfigRevision":    of(200, configOf(settings)),
@@ -49,35 +53,37 @@ func fullAnswers() map[string]http.HandlerFunc {
 		"CheckSettings":     of(200, wire.CheckedSettings{Findings: []wire.FieldError{{Pointer: "/a", Detail: "a"}}}),
 		"BaseFilesRevision": of(200, wire.BaseFiles{BaseFilesSum: sum, Files: files}),
 		"BaseFiles":         of(200, wire.BaseFiles{BaseFilesSum: sum, Files: files}),
-		"PutBaseFiles":      of(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: len(files)}),
-		"Stack":             of(200, wire.Stack{Stack: "acme/base", Versions: []wire.StackVersion{version}}),
-		"PublishVersion":    of(201, wire.Published{StackVersion: version}),
-		"UploadAPI":         of(201, api),
-		"ImportAPI":         of(201, api),
-		"API":               of(200, api),
-		"APIs":              of(200, wire.APIs{APIs: []wire.API{api}}),
-		"UpdateAPI":         of(200, api),
-		"UpdateAPIFrom":     of(200, api),
-		"DeleteAPI":         of(200, wire.DeletedAPI{API: project, Existed: true}),
-		"PatchConfig":       of(200, written),
-		"RateLimit":         of(200, wire.RateLimit{Bot: wire.Bot{Account: "acme", BotID: "b"}}),
-		"SetRateLimit":      of(200, wire.RateLimit{Bot: wire.Bot{Account: "acme", BotID: "b"}}),
-		"StartDevice":       of(200, device),
-		"DeviceToken":       of(200, wire.DeviceToken{Token: token}),
-		"CreateLink":        of(201, oneTimeLink),
-		"Invite":            of(201, oneTimeLink),
-		"Bots":              of(200, wire.Bots{Bots: []wire.Bot{{Account: "acme", BotID: "b"}}}),
-		"CreateBot":         of(201, wire.Bot{Account: "acme", BotRefID: project.String()}),
-		"CreateBotToken":    of(201, wire.BotToken{Bot: project.String(), Token: token}),
-		"CreateToken":       of(201, wire.CreatedToken{TokenInfo: tokenInfo, Token: token}),
-		"Tokens":            of(200, wire.Tokens{Tokens: []wire.TokenInfo{tokenInfo}}),
-		"RevokeToken":       of(200, wire.RevokedToken{ID: "1f0c2d9b8a77", Self: true}),
-		"Members":           of(200, wire.Members{Members: []wire.Member{{User: "nora", Role: wire.Writer}}}),
-		"SetMember":         of(200, wire.Member{User: "nora", Role: wire.Writer}),
-		"RemoveMember":      of(200, wire.RemovedMember{Account: "acme", User: "nora", Existed: true}),
-		"BotTokens":         of(200, wire.BotTokens{Bot: project.String(), Tokens: []wire.TokenInfo{{ID: "1f0c2d9b8a77", ExpiresAt: &when}}}),
-		"RevokeBotToken":    of(200, wire.RevokedBotToken{Bot: project.String(), ID: "1f0c2d9b8a77"}),
-		"DeleteBot":         of(200, wire.DeletedBot{Bot: project.String(), Existed: true}),
+		"PutBaseFiles": of(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(),
+			BaseFilesPushed: len(files)}),
+		"Stack":          of(200, wire.Stack{Stack: "acme/base", Versions: []wire.StackVersion{version}}),
+		"PublishVersion": of(201, wire.Published{StackVersion: version}),
+		"UploadAPI":      of(201, api),
+		"ImportAPI":      of(201, api),
+		"API":            of(200, api),
+		"APIs":           of(200, wire.APIs{APIs: []wire.API{api}}),
+		"UpdateAPI":      of(200, api),
+		"UpdateAPIFrom":  of(200, api),
+		"DeleteAPI":      of(200, wire.DeletedAPI{API: project, Existed: true}),
+		"PatchConfig":    of(200, written),
+		"RateLimit":      of(200, wire.RateLimit{Bot: wire.Bot{Account: "acme", BotID: "b"}}),
+		"SetRateLimit":   of(200, wire.RateLimit{Bot: wire.Bot{Account: "acme", BotID: "b"}}),
+		"StartDevice":    of(200, device),
+		"DeviceToken":    of(200, wire.DeviceToken{Token: token}),
+		"CreateLink":     of(201, oneTimeLink),
+		"Invite":         of(201, oneTimeLink),
+		"Bots":           of(200, wire.Bots{Bots: []wire.Bot{{Account: "acme", BotID: "b"}}}),
+		"CreateBot":      of(201, wire.Bot{Account: "acme", BotRefID: project.String()}),
+		"CreateBotToken": of(201, wire.BotToken{Bot: project.String(), Token: token}),
+		"CreateToken":    of(201, wire.CreatedToken{TokenInfo: tokenInfo, Token: token}),
+		"Tokens":         of(200, wire.Tokens{Tokens: []wire.TokenInfo{tokenInfo}}),
+		"RevokeToken":    of(200, wire.RevokedToken{ID: "1f0c2d9b8a77", Self: true}),
+		"Members":        of(200, wire.Members{Members: []wire.Member{{User: "nora", Role: wire.Writer}}}),
+		"SetMember":      of(200, wire.Member{User: "nora", Role: wire.Writer}),
+		"RemoveMember":   of(200, wire.RemovedMember{Account: "acme", User: "nora", Existed: true}),
+		"BotTokens": of(200, wire.BotTokens{Bot: project.String(),
+			Tokens: []wire.TokenInfo{{ID: "1f0c2d9b8a77", ExpiresAt: &when}}}),
+		"RevokeBotToken": of(200, wire.RevokedBotToken{Bot: project.String(), ID: "1f0c2d9b8a77"}),
+		"DeleteBot":      of(200, wire.DeletedBot{Bot: project.String(), Existed: true}),
 
 		"BaseFilesHistory": of(200, wire.BaseFilesHistory{Entries: []wire.BaseFilesEntry{{BaseFilesSum: sum}}}),
 		"RestoreBaseFiles": of(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest()}),
@@ -85,7 +91,9 @@ func fullAnswers() map[string]http.HandlerFunc {
 }
 
 // notShape are the objects whose members are a user's, by the call that answers them.
-var notShape = map[string][]string{"Config": {"/config"}, "ConfigRevision": {"/config"}, "PutConfig": {"/config", "/replaced/config"}, "RestoreConfig": {"/config", "/replaced/config"}, "CheckConfig": {"/config", "/replaced/config"}, "PatchConfig": {"/config", "/replaced/config"}}
+var notShape = map[string][]string{"Config": {"/config"}, "ConfigRevision": {"/config"},
+	"PutConfig": {"/config", "/replaced/config"}, "RestoreConfig": {"/config", "/replaced/config"},
+	"CheckConfig": {"/config", "/replaced/config"}, "PatchConfig": {"/config", "/replaced/config"}}
 
 // later rewrites an answer as a newer hub gives it: every object has one more member.
 // It returns how many objects there are.
@@ -158,11 +166,13 @@ func TestClient_IgnoresUnknownMembersAtEveryDepth(t *testing.T) {
 	}
 	t.Run("a plan", func(t *testing.T) {
 		files, open := someFiles()
-		b := newHub(t, hubclient.Options{}, func(w http.ResponseWriter, r *http.Request, _ int) { full["PutBaseFiles"](w, r) })
+		b := newHub(t, hubclient.Options{},
+			func(w http.ResponseWriter, r *http.Request, _ int) { full["PutBaseFiles"](w, r) })
 		b.plan = newer(t, func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, 200, wire.PlannedBaseFiles{Current: former, Missing: digestsOf(files)})
 		}, nil)
-		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{}}).Put(t.Context()); err != nil {
+		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{}}).Put(
+			t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -181,7 +191,8 @@ func TestClient_IgnoresUnknownMembersAtEveryDepth(t *testing.T) {
 			}, nil)(w, r)
 		})
 		_, err := b.Whoami(t.Context())
-		if e := wantCode(t, err, wire.CodeRevisionChanged); len(e.Errors) != 1 || e.Current == nil || e.Current.Revision != former {
+		if e := wantCode(t, err, wire.CodeRevisionChanged); len(e.Errors) != 1 || e.Current == nil ||
+			e.Current.Revision != former {
 			t.Errorf("%+v", e)
 		}
 	})

@@ -66,7 +66,8 @@ func changedTo(revision string) step {
 func TestAmbiguous_412IsSuccessWhenOwnWriteWasApplied(t *testing.T) {
 	holdsIt := changedTo(revisionOf(settings))
 	body := wire.PutConfig{Settings: settings}
-	done := wire.ConfigWritten{Project: project, Config: configOf(settings).Config, Revision: revisionOf(settings), EnrichmentCount: 1}
+	done := wire.ConfigWritten{Project: project, Config: configOf(settings).Config, Revision: revisionOf(settings),
+		EnrichmentCount: 1}
 	over := done
 	over.OverwroteExistingConfig = true
 	over.Replaced = &wire.Replaced{Edit: wire.Edit{Revision: former}}
@@ -117,11 +118,13 @@ func TestAmbiguous_412IsFailureWhenOthersWrote(t *testing.T) {
 		steps []step
 		body  wire.PutConfig
 	}{
-		"the hub holds another":          {[]step{lost, other}, wire.PutConfig{Settings: settings}},
-		"the hub does not tell":          {[]step{lost, refused(412, wire.CodeRevisionChanged)}, wire.PutConfig{Settings: settings}},
-		"no attempt was lost":            {[]step{own}, wire.PutConfig{Settings: settings}},
-		"the former attempt was refused": {[]step{refused(429, wire.CodeRateLimited), own}, wire.PutConfig{Settings: settings}},
-		"nothing was to be written":      {[]step{lost, own}, wire.PutConfig{}},
+		"the hub holds another": {[]step{lost, other}, wire.PutConfig{Settings: settings}},
+		"the hub does not tell": {[]step{lost, refused(412, wire.CodeRevisionChanged)},
+			wire.PutConfig{Settings: settings}},
+		"no attempt was lost": {[]step{own}, wire.PutConfig{Settings: settings}},
+		"the former attempt was refused": {[]step{refused(429, wire.CodeRateLimited), own},
+			wire.PutConfig{Settings: settings}},
+		"nothing was to be written": {[]step{lost, own}, wire.PutConfig{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
@@ -183,7 +186,8 @@ func TestAmbiguous_SeedIsSuccessOnlyWhenApplied(t *testing.T) {
 }
 
 func TestDeleteProject_IsAmbiguousWhenALostAttemptMayHaveDeleted(t *testing.T) {
-	gone, deleted := answered(200, wire.Deleted{Project: project}), answered(200, wire.Deleted{Project: project, Existed: true})
+	gone, deleted := answered(200, wire.Deleted{Project: project}),
+		answered(200, wire.Deleted{Project: project, Existed: true})
 	for name, test := range map[string]struct {
 		steps              []step
 		existed, ambiguous bool
@@ -197,7 +201,8 @@ func TestDeleteProject_IsAmbiguousWhenALostAttemptMayHaveDeleted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, test.steps, func(ctx context.Context, c *hubclient.Client) {
-				if d, err := c.DeleteProject(ctx, project); err != nil || d.Existed != test.existed || d.Ambiguous != test.ambiguous {
+				if d, err := c.DeleteProject(ctx, project); err != nil || d.Existed != test.existed ||
+					d.Ambiguous != test.ambiguous {
 					t.Errorf("%+v, %v", d, err)
 				}
 			})
@@ -207,9 +212,10 @@ func TestDeleteProject_IsAmbiguousWhenALostAttemptMayHaveDeleted(t *testing.T) {
 
 func TestAmbiguous_DeletionThatWasNeverSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newHub(t, hubclient.Options{Origin: "http://hub.example.com"}, func(w http.ResponseWriter, _ *http.Request, _ int) {
-			answer(w, 200, wire.Deleted{Project: project})
-		})
+		b := newHub(t, hubclient.Options{Origin: "http://hub.example.com"},
+			func(w http.ResponseWriter, _ *http.Request, _ int) {
+				answer(w, 200, wire.Deleted{Project: project})
+			})
 		broken(refusedDial)(b)
 		if d, err := b.DeleteProject(t.Context(), project); err != nil || d.Existed || d.Ambiguous {
 			t.Errorf("%+v, %v", d, err)
@@ -275,7 +281,8 @@ func TestAmbiguous_UnsentWriteIsNotAmbiguous(t *testing.T) {
 	for says, err := range map[string]error{
 		"connection refused": refusedDial,
 		"proxyconnect tcp: dial tcp: connect: connection refused": proxy,
-		"lookup hub: server misbehaving":                          dialFault(&net.DNSError{Err: "server misbehaving", Name: "hub", IsTemporary: true}),
+		"lookup hub: server misbehaving": dialFault(
+			&net.DNSError{Err: "server misbehaving", Name: "hub", IsTemporary: true}),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newHub(t, hubclient.Options{Origin: "https://hub.example.com", Token: token}, nil)

@@ -33,7 +33,8 @@ func listen(t *testing.T) net.Listener {
 
 func dialTo(t *testing.T, listener net.Listener, timeout time.Duration) *hubclient.Client {
 	t.Helper()
-	c, err := hubclient.New(hubclient.Options{Origin: "http://" + listener.Addr().String(), Token: token, Timeout: timeout})
+	c, err := hubclient.New(hubclient.Options{Origin: "http://" + listener.Addr().String(), Token: token,
+		Timeout: timeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,8 @@ func TestNetwork_RefusedConnection(t *testing.T) {
 	c := dialTo(t, listener, 0)
 	_, err := c.DeleteProject(t.Context(), project)
 	e := wantCode(t, err, hubclient.CodeUnreachable)
-	if !errors.Is(err, syscall.ECONNREFUSED) || e.Detail != c.Origin()+" cannot be reached: connection refused" || e.Hint != "" {
+	if !errors.Is(err, syscall.ECONNREFUSED) || e.Detail != c.Origin()+" cannot be reached: connection refused" ||
+		e.Hint != "" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -115,7 +117,8 @@ func TestNetwork_RefusalDuringBodyArrives(t *testing.T) {
 	files, open := filesOf(map[string]string{"noise": string(noise)})
 	const times = 20
 	for range times {
-		_, err := dialTo(t, server.Listener, time.Minute).Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(t.Context())
+		_, err := dialTo(t, server.Listener, time.Minute).Upload(project,
+			hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(t.Context())
 		wantCode(t, err, wire.CodeTooLarge)
 	}
 	if n := requests.Load(); n != times {

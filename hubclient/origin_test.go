@@ -48,12 +48,17 @@ func TestParseOrigin_Normalizes(t *testing.T) {
 
 // notOrigins are texts that are not origins, although some parsers accept them.
 var notOrigins = []string{
-	"", "hub", "hub.example.com", "hub:4680", "localhost:4680", "//hub", "http:", "http://", "http:///", "http://:4680", "https://?", "http:hub",
+	"", "hub", "hub.example.com", "hub:4680", "localhost:4680", "//hub", "http:", "http://", "http:///", "http://:4680",
+	"https://?", "http:hub",
 	"ftp://hub", "file:///etc/passwd", "unix:/run/hub.sock", "javascript:alert(1)", "http+unix://hub",
-	"http://user@hub", "http://user:secret@hub", "http://hub/v1", "http://hub//", "http://hub?x=1", "http://hub#x", "http://ok#@127.0.0.1", "http://127.0.0.1@evil.test",
-	`http://ok\@127.0.0.1`, "http://hub:0", "http://hub:65536", "http://hub:-1", "http://hub:x", "http://hub:99999999999", "http://hub:80:80", "http://[::1", "http://::1", "http://[::1]x",
-	"http://[hub]", "http://[::1%25\xc1]", "http://[::1%25a%20b]", "http://a b", "http://a\tb", "http://hub\r\n", "http://hub\x00", " http://hub", "http://hub ", "http://%41", "http://hub%2f", "http://bücher.example",
-	"http://①②⑦.0.0.1", "http://hub。example", "http://hub..example", "http://.hub", "http://hub\u202e", `http://"hub"`, "http://<hub>", "http://hub,example",
+	"http://user@hub", "http://user:secret@hub", "http://hub/v1", "http://hub//", "http://hub?x=1", "http://hub#x",
+	"http://ok#@127.0.0.1", "http://127.0.0.1@evil.test",
+	`http://ok\@127.0.0.1`, "http://hub:0", "http://hub:65536", "http://hub:-1", "http://hub:x", "http://hub:99999999999",
+	"http://hub:80:80", "http://[::1", "http://::1", "http://[::1]x",
+	"http://[hub]", "http://[::1%25\xc1]", "http://[::1%25a%20b]", "http://a b", "http://a\tb", "http://hub\r\n",
+	"http://hub\x00", " http://hub", "http://hub ", "http://%41", "http://hub%2f", "http://bücher.example",
+	"http://①②⑦.0.0.1", "http://hub。example", "http://hub..example", "http://.hub", "http://hub\u202e", `http://"hub"`,
+	"http://<hub>", "http://hub,example",
 	"http://" + strings.Repeat("a", 64), "http://" + strings.Repeat("a.", 127) + "a", "\ufeffhttp://hub",
 }
 
@@ -73,7 +78,8 @@ func TestParseOrigin_RejectsInvalidWithoutQuoting(t *testing.T) {
 }
 
 func FuzzParseOrigin(f *testing.F) {
-	for _, seed := range append([]string{"http://hub:4680", "https://[::1%25lo]:443/", "http://A.b:0080"}, notOrigins[:20]...) {
+	for _, seed := range append([]string{"http://hub:4680", "https://[::1%25lo]:443/", "http://A.b:0080"},
+		notOrigins[:20]...) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -108,14 +114,21 @@ func TestNew_RejectsUnsendableToken(t *testing.T) {
 
 func TestNew_RefusesTokenOverPlainHTTP(t *testing.T) {
 	near := []string{
-		"http://localhost", "http://LOCALHOST:4680", "http://hub.localhost", "http://127.0.0.1", "http://127.0.0.1:4680", "http://127.0.0.2", "http://127.255.255.254:1",
-		"http://[::1]", "http://[::1]:4680", "http://[0:0:0:0:0:0:0:1]", "http://[::ffff:127.0.0.1]", "http://[::ffff:7f00:1]", "http://[::1%25lo]",
+		"http://localhost", "http://LOCALHOST:4680", "http://hub.localhost", "http://127.0.0.1", "http://127.0.0.1:4680",
+		"http://127.0.0.2", "http://127.255.255.254:1",
+		"http://[::1]", "http://[::1]:4680", "http://[0:0:0:0:0:0:0:1]", "http://[::ffff:127.0.0.1]",
+		"http://[::ffff:7f00:1]", "http://[::1%25lo]",
 	}
 	far := []string{
-		"http://0.0.0.0", "http://0.0.0.0:4680", "http://[::]", "http://[::]:4680", "http://0", "http://127.1", "http://2130706433", "http://0x7f000001", "http://0177.0.0.1", "http://127.000.000.001",
-		"http://10.0.0.1", "http://172.16.0.1", "http://192.168.1.10:4680", "http://169.254.169.254", "http://100.64.0.1", "http://192.0.2.1", "http://8.8.8.8", "http://255.255.255.255",
-		"http://[fe80::1%25eth0]", "http://[fd00::1]", "http://[2001:db8::1]", "http://[::7f00:1]", "http://[::ffff:10.0.0.1]", "http://[64:ff9b::7f00:1]", "http://[2002:7f00:1::]",
-		"http://hub", "http://hub.example.com", "http://localhost.example.com", "http://localhost.", "http://notlocalhost", "http://xlocalhost", "http://localhost4", "http://ip6-localhost", "http://127.0.0.1.nip.io", "http://127.0.0.1.example.com",
+		"http://0.0.0.0", "http://0.0.0.0:4680", "http://[::]", "http://[::]:4680", "http://0", "http://127.1",
+		"http://2130706433", "http://0x7f000001", "http://0177.0.0.1", "http://127.000.000.001",
+		"http://10.0.0.1", "http://172.16.0.1", "http://192.168.1.10:4680", "http://169.254.169.254", "http://100.64.0.1",
+		"http://192.0.2.1", "http://8.8.8.8", "http://255.255.255.255",
+		"http://[fe80::1%25eth0]", "http://[fd00::1]", "http://[2001:db8::1]", "http://[::7f00:1]",
+		"http://[::ffff:10.0.0.1]", "http://[64:ff9b::7f00:1]", "http://[2002:7f00:1::]",
+		"http://hub", "http://hub.example.com", "http://localhost.example.com", "http://localhost.", "http://notlocalhost",
+		"http://xlocalhost", "http://localhost4", "http://ip6-localhost", "http://127.0.0.1.nip.io",
+		"http://127.0.0.1.example.com",
 	}
 	open := func(origin, token string, allow bool) error {
 		_, err := hubclient.New(hubclient.Options{Origin: origin, Token: token, AllowHTTP: allow})
@@ -131,7 +144,8 @@ func TestNew_RefusesTokenOverPlainHTTP(t *testing.T) {
 			t.Errorf("%s is not named: %v", o, e)
 		}
 		for name, err := range map[string]error{
-			"allowed": open(o, token, true), "without a token": open(o, "", false), "over TLS": open("https"+o[len("http"):], token, false),
+			"allowed": open(o, token, true), "without a token": open(o, "", false),
+			"over TLS": open("https"+o[len("http"):], token, false),
 		} {
 			if err != nil {
 				t.Errorf("%s %s: %v", o, name, err)
@@ -192,7 +206,8 @@ func TestDial_LoopbackNameLeadingElsewhereGetsNoToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			*nearSeen, *farSeen = 0, 0
 			resolve(t, test.resolved...)
-			c, err := hubclient.New(hubclient.Options{Origin: "http://hub.localhost:" + port, Token: token, AllowHTTP: test.allow, Timeout: 5 * time.Second})
+			c, err := hubclient.New(hubclient.Options{Origin: "http://hub.localhost:" + port, Token: token,
+				AllowHTTP: test.allow, Timeout: 5 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,7 +254,8 @@ func answerName(conn net.Conn, addresses []netip.Addr) {
 	if query[end-3] != typeA {
 		addresses = nil
 	}
-	reply := append([]byte{query[0], query[1], 0x81, 0x80, 0, 1, 0, byte(len(addresses)), 0, 0, 0, 0}, query[header:end]...)
+	reply := append([]byte{query[0], query[1], 0x81, 0x80, 0, 1, 0, byte(len(addresses)), 0, 0, 0, 0},
+		query[header:end]...)
 	for _, a := range addresses {
 		reply = append(reply, 0xc0, header, 0, typeA, 0, 1, 0, 0, 0, 0, 0, 4)
 		reply = append(reply, a.AsSlice()...)
@@ -252,7 +268,8 @@ func TestStartDevice_RefusesThePageOfAnotherHub(t *testing.T) {
 		{VerificationURI: "https://other.test/device", VerificationURIComplete: "https://other.test/device?code=BBBB-BBBB"},
 		{VerificationURI: origin + "/device", VerificationURIComplete: "https://other.test/device?code=BBBB-BBBB"},
 		{VerificationURI: "https://other.test/device"},
-		{VerificationURI: origin + ".other.test/device"}, {VerificationURI: origin + "@other.test/device"}, {VerificationURI: "file:///etc/passwd"},
+		{VerificationURI: origin + ".other.test/device"}, {VerificationURI: origin + "@other.test/device"},
+		{VerificationURI: "file:///etc/passwd"},
 	} {
 		d.DeviceCode, d.UserCode = "d", "BBBB-BBBB"
 		play(t, []step{answered(200, d)}, func(ctx context.Context, c *hubclient.Client) {

@@ -378,7 +378,8 @@ func TestPushFiles_ComputesMissingDigest(t *testing.T) {
 			}
 			answer(w, 200, wire.PlannedBaseFiles{Unchanged: true})
 		}
-		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: tree.Snapshot{Tree: files}, Open: open}).Put(t.Context()); err != nil {
+		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: tree.Snapshot{Tree: files}, Open: open}).Put(
+			t.Context()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -58,7 +58,8 @@ const guardedHost = "hub.example.com:4680"
 
 // requests of each kind.
 var redirected = []call{
-	{"GET", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Whoami(ctx); return err }, nil},
+	{"GET", "GET", false, func(ctx context.Context, c *hubclient.Client) error { _, err := c.Whoami(ctx); return err },
+		nil},
 	{"PUT", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
 		_, err := c.PutConfig(ctx, project, wire.PutConfig{Settings: settings}, "")
 		return err
@@ -106,10 +107,13 @@ func TestRedirect_OtherOriginFailsWithTarget(t *testing.T) {
 			}
 			for _, code := range redirectCodes {
 				for _, c := range redirected {
-					b, trapped := guardedHub(t, scheme, func(w http.ResponseWriter, _ *http.Request, _ int) { redirect(w, code, fill(target)) })
+					b, trapped := guardedHub(t, scheme,
+						func(w http.ResponseWriter, _ *http.Request, _ int) { redirect(w, code, fill(target)) })
 					e := wantCode(t, c.do(t.Context(), b.Client), hubclient.CodeRedirected)
-					if *trapped != 0 || b.requests.Load() != 1 || !strings.Contains(e.Detail, fill(named)) || strings.Contains(e.Detail, "secret") {
-						t.Errorf("%d of a %s to %.60s: %d elsewhere, %d requests: %v", code, c.method, target, *trapped, b.requests.Load(), e)
+					if *trapped != 0 || b.requests.Load() != 1 || !strings.Contains(e.Detail, fill(named)) ||
+						strings.Contains(e.Detail, "secret") {
+						t.Errorf("%d of a %s to %.60s: %d elsewhere, %d requests: %v", code, c.method, target, *trapped,
+							b.requests.Load(), e)
 					}
 				}
 			}
@@ -119,7 +123,8 @@ func TestRedirect_OtherOriginFailsWithTarget(t *testing.T) {
 
 func TestRedirect_GetFollowsThreeWithinOrigin(t *testing.T) {
 	for _, scheme := range []string{"http", "https"} {
-		for _, target := range []string{"/v1/next", "next", "?x=1", scheme + "://HUB.example.com:4680/v1/next", scheme + "://u:p@" + guardedHost + "/v1"} {
+		for _, target := range []string{"/v1/next", "next", "?x=1", scheme + "://HUB.example.com:4680/v1/next",
+			scheme + "://u:p@" + guardedHost + "/v1"} {
 			for _, code := range redirectCodes {
 				for times, ok := range map[int]bool{1: true, 3: true, 4: false, 100: false} {
 					b, trapped := guardedHub(t, scheme, func(w http.ResponseWriter, r *http.Request, n int) {
@@ -212,9 +217,11 @@ func TestRedirect_TokenReachesNoOtherListener(t *testing.T) {
 	secure, secureSeen := seen(true)
 	defer secure.Close()
 	_, plainPort, _ := net.SplitHostPort(plain.Listener.Addr().String())
-	for _, target := range []string{plain.URL, secure.URL, "http://localhost:" + plainPort, "http://[::ffff:127.0.0.1]:" + plainPort} {
+	for _, target := range []string{plain.URL, secure.URL, "http://localhost:" + plainPort,
+		"http://[::ffff:127.0.0.1]:" + plainPort} {
 		for _, code := range redirectCodes {
-			base := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { redirect(w, code, target) }))
+			base := httptest.NewTLSServer(
+				http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { redirect(w, code, target) }))
 			roots := x509.NewCertPool()
 			roots.AddCert(base.Certificate())
 			roots.AddCert(secure.Certificate())

@@ -63,11 +63,14 @@ func faults() []fault {
 		{"HTML", false, nil, func(w http.ResponseWriter, _ *http.Request, _ int) { io.WriteString(w, "<html>") }},
 	}
 	again := []int{429, 502, 503, 504}
-	for _, status := range []int{400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 415, 422, 425, 428, 429, 500, 501, 502, 503, 504, 507, 511} {
+	for _, status := range []int{400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 415, 422, 425, 428, 429, 500, 501, 502,
+		503, 504, 507, 511} {
 		retried := slices.Contains(again, status)
 		list = append(list,
-			fault{http.StatusText(status), retried, nil, func(w http.ResponseWriter, _ *http.Request, _ int) { refuse(w, status, wire.CodeInternal) }},
-			fault{http.StatusText(status) + " without a problem", retried, nil, func(w http.ResponseWriter, _ *http.Request, _ int) { http.Error(w, "<html>", status) }})
+			fault{http.StatusText(status), retried, nil,
+				func(w http.ResponseWriter, _ *http.Request, _ int) { refuse(w, status, wire.CodeInternal) }},
+			fault{http.StatusText(status) + " without a problem", retried, nil,
+				func(w http.ResponseWriter, _ *http.Request, _ int) { http.Error(w, "<html>", status) }})
 	}
 	return list
 }
@@ -100,7 +103,8 @@ func TestClient_RetriesARefusedConnectionForAFewSecondsButNotOnLoopback(t *testi
 						}
 						var err error
 						took := elapsed(func() { err = c.do(t.Context(), b.Client) })
-						if e := wantCode(t, err, hubclient.CodeUnreachable); e.Hint != "" || attempts < want.least || took > want.longest || took < want.shortest {
+						if e := wantCode(t, err, hubclient.CodeUnreachable); e.Hint != "" || attempts < want.least ||
+							took > want.longest || took < want.shortest {
 							t.Errorf("%d attempts in %v, want at least %d within %v: %+v", attempts, took, want.least, want.longest, e)
 						}
 					})
@@ -238,9 +242,11 @@ func TestUploadAPI_KeyFollowsFromAccountContentAndPurpose(t *testing.T) {
 		})
 		for _, args := range [][3]string{
 			{"acme", "openapi", "web"}, {"acme", "openapi", "web"},
-			{"other", "openapi", "web"}, {"acme", "openapi2", "web"}, {"acme", "openapi", "shop"}, {"acmeopenapi", "", "web"}, {"acme", "openapi", ""},
+			{"other", "openapi", "web"}, {"acme", "openapi2", "web"}, {"acme", "openapi", "shop"}, {"acmeopenapi", "", "web"},
+			{"acme", "openapi", ""},
 		} {
-			if _, err := b.UploadAPI(t.Context(), args[0], hubclient.Description{Document: []byte(args[1])}, args[2]); err != nil {
+			if _, err := b.UploadAPI(t.Context(), args[0], hubclient.Description{Document: []byte(args[1])},
+				args[2]); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := b.ImportAPI(t.Context(), wire.ImportAPI{Account: args[0], URL: args[1]}, args[2]); err != nil {
@@ -264,7 +270,8 @@ func TestUploadAPI_KeyFollowsFromAccountContentAndPurpose(t *testing.T) {
 
 func TestRetry_SendsWholeBody(t *testing.T) {
 	for _, c := range calls() {
-		if c.method == http.MethodGet || c.method == http.MethodDelete || slices.Contains([]string{"CreateBot", "UpdateAPIFrom", "RestoreProject"}, c.name) {
+		if c.method == http.MethodGet || c.method == http.MethodDelete ||
+			slices.Contains([]string{"CreateBot", "UpdateAPIFrom", "RestoreProject"}, c.name) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -363,9 +370,10 @@ func TestRetry_LongRetryAfterFailsWithTime(t *testing.T) {
 func TestRetry_EndsAfterTimeout(t *testing.T) {
 	for _, timeout := range []time.Duration{time.Second, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newHub(t, hubclient.Options{Origin: origin, Timeout: timeout}, func(w http.ResponseWriter, _ *http.Request, _ int) {
-				refuse(w, 503, wire.CodeUnavailable)
-			})
+			b := newHub(t, hubclient.Options{Origin: origin, Timeout: timeout},
+				func(w http.ResponseWriter, _ *http.Request, _ int) {
+					refuse(w, 503, wire.CodeUnavailable)
+				})
 			var err error
 			took := elapsed(func() { _, err = b.Whoami(t.Context()) })
 			wantCode(t, err, wire.CodeUnavailable)
@@ -391,7 +399,8 @@ func TestRetry_BrokenUpload(t *testing.T) {
 			}
 			answer(w, 200, wire.BaseFilesWritten{Project: project})
 		})
-		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: slow}).Put(t.Context()); err != nil || b.requests.Load() != 3 {
+		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: slow}).Put(
+			t.Context()); err != nil || b.requests.Load() != 3 {
 			t.Errorf("%d requests, %v", b.requests.Load(), err)
 		}
 	})
@@ -439,7 +448,10 @@ func TestCall_CancelEndsAtOnce(t *testing.T) {
 			io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
 		}},
-		"while the hub asks for no body": {answer: func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() }},
+		"while the hub asks for no body": {answer: func(_ http.ResponseWriter, r *http.Request,
+			_ int) {
+			<-r.Context().Done()
+		}},
 		"while the answer trickles": {answer: func(w http.ResponseWriter, r *http.Request, _ int) {
 			io.Copy(io.Discard, r.Body)
 			w.Header().Set("Hub-Version", "1.2.3")
@@ -511,7 +523,8 @@ func TestRetry_SendsOnceWhatTheHubWouldDoAgain(t *testing.T) {
 					w.Header().Set("Retry-After", "7")
 					refuse(w, 429, wire.CodeRateLimited)
 				})
-				if e := wantCode(t, c.do(t.Context(), b.Client), wire.CodeRateLimited); e.After != 7*time.Second || b.requests.Load() != 1 {
+				if e := wantCode(t, c.do(t.Context(), b.Client), wire.CodeRateLimited); e.After != 7*time.Second ||
+					b.requests.Load() != 1 {
 					t.Errorf("%d requests, come back after %v", b.requests.Load(), e.After)
 				}
 			})

@@ -52,12 +52,13 @@ func TestTimeout_StalledResponse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newHub(t, hubclient.Options{Origin: origin, Timeout: 5 * time.Second}, func(w http.ResponseWriter, r *http.Request, _ int) {
-					conn := hijack(w)
-					defer conn.Close()
-					io.WriteString(conn, begun)
-					<-r.Context().Done()
-				})
+				b := newHub(t, hubclient.Options{Origin: origin, Timeout: 5 * time.Second},
+					func(w http.ResponseWriter, r *http.Request, _ int) {
+						conn := hijack(w)
+						defer conn.Close()
+						io.WriteString(conn, begun)
+						<-r.Context().Done()
+					})
 				var err error
 				took := elapsed(func() { _, err = b.Whoami(t.Context()) })
 				wantCode(t, err, hubclient.CodeTimeout)
@@ -86,7 +87,8 @@ func TestTimeout_StalledHandshake(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close() // its queue accepts connections for it
-	c, err := hubclient.New(hubclient.Options{Origin: "https://" + listener.Addr().String(), Timeout: 100 * time.Millisecond})
+	c, err := hubclient.New(hubclient.Options{Origin: "https://" + listener.Addr().String(),
+		Timeout: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,8 @@ func TestTimeout_SlowUploadIsAllowed(t *testing.T) {
 					answer(w, 201, struct{}{})
 				})
 				var err error
-				if took := elapsed(func() { err = do(t.Context(), b.Client) }); hubclient.HasCode(err, hubclient.CodeTimeout) || took < 10*time.Minute {
+				if took := elapsed(func() { err = do(t.Context(), b.Client) }); hubclient.HasCode(err, hubclient.CodeTimeout) ||
+					took < 10*time.Minute {
 					t.Errorf("after %v: %v", took, err)
 				}
 			})
@@ -177,15 +180,17 @@ func TestUpload_SendsBodyWithoutContinue(t *testing.T) {
 	files, open := filesOf(map[string]string{"large": strings.Repeat("x", 100_000)})
 	for _, timeout := range []time.Duration{4 * time.Second, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newHub(t, hubclient.Options{Origin: origin, Timeout: timeout}, func(w http.ResponseWriter, _ *http.Request, _ int) {
-				conn := hijack(w)
-				defer conn.Close()
-				body := ""
-				for lines := bufio.NewScanner(conn); !strings.HasSuffix(body, "\n0\n\n") && lines.Scan(); {
-					body += lines.Text() + "\n"
-				}
-				io.WriteString(conn, "HTTP/1.1 200 OK\r\nHub-Version: 1\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{}")
-			})
+			b := newHub(t, hubclient.Options{Origin: origin, Timeout: timeout},
+				func(w http.ResponseWriter, _ *http.Request, _ int) {
+					conn := hijack(w)
+					defer conn.Close()
+					body := ""
+					for lines := bufio.NewScanner(conn); !strings.HasSuffix(body, "\n0\n\n") && lines.Scan(); {
+						body += lines.Text() + "\n"
+					}
+					io.WriteString(conn,
+						"HTTP/1.1 200 OK\r\nHub-Version: 1\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{}")
+				})
 			err := uploads["a bundle"].do(t.Context(), b.Client, files, open)
 			// The answer lacks its version, which shows that it arrived.
 			wantCode(t, err, hubclient.CodeNotAHub)
@@ -200,7 +205,10 @@ func TestTimeout_IdleConnectionDoesNotFailLaterCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
 		opts := hubclient.Options{Origin: origin, Timeout: time.Minute, Trace: func(hubclient.Attempt) { attempts++ }}
-		b := newHub(t, opts, func(w http.ResponseWriter, _ *http.Request, _ int) { answer(w, 200, wire.Deleted{Project: project}) })
+		b := newHub(t, opts, func(w http.ResponseWriter, _ *http.Request,
+			_ int) {
+			answer(w, 200, wire.Deleted{Project: project})
+		})
 		const n = 10
 		for i := range n {
 			if _, err := b.DeleteProject(t.Context(), project); err != nil {

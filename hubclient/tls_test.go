@@ -47,11 +47,15 @@ func TestTLS_OnlyTrustedCertificateGetsToken(t *testing.T) {
 		code      wire.Code
 		says      string
 	}{
-		"trusted":           {secureHost, true, nil, "", ""},
-		"unknown issuer":    {secureHost, false, nil, hubclient.CodeUnreachable, "the certificate of https://hub.example.com is not trusted: x509: certificate signed by unknown authority"},
-		"another's name":    {"hub.example.net:443", true, nil, hubclient.CodeUnreachable, "is not trusted: x509: certificate is valid for"},
-		"old TLS":           {secureHost, true, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS11 }, hubclient.CodeUnreachable, "https://hub.example.com refuses the connection: tls: protocol version not supported"},
-		"a certificate too": {secureHost, true, func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert }, hubclient.CodeUnreachable, "https://hub.example.com refuses the connection: tls: certificate required"},
+		"trusted": {secureHost, true, nil, "", ""},
+		"unknown issuer": {secureHost, false, nil, hubclient.CodeUnreachable,
+			"the certificate of https://hub.example.com is not trusted: x509: certificate signed by unknown authority"},
+		"another's name": {"hub.example.net:443", true, nil, hubclient.CodeUnreachable,
+			"is not trusted: x509: certificate is valid for"},
+		"old TLS": {secureHost, true, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS11 },
+			hubclient.CodeUnreachable, "https://hub.example.com refuses the connection: tls: protocol version not supported"},
+		"a certificate too": {secureHost, true, func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert },
+			hubclient.CodeUnreachable, "https://hub.example.com refuses the connection: tls: certificate required"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.configure == nil {
@@ -88,7 +92,8 @@ func TestTLS_OnlyTrustedCertificateGetsToken(t *testing.T) {
 
 func TestTLS_MixedWithPlainHTTPIsNotAHub(t *testing.T) {
 	secure, _ := secureHub(t, func(*tls.Config) {})
-	plain := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request arrived") }))
+	plain := httptest.NewServer(http.HandlerFunc(
+		func(http.ResponseWriter, *http.Request) { t.Error("a request arrived") }))
 	defer plain.Close()
 	for _, o := range []string{"http://" + secure.Listener.Addr().String(), "https://" + plain.Listener.Addr().String()} {
 		c, err := hubclient.New(hubclient.Options{Origin: o, Token: token})
@@ -192,9 +197,12 @@ func TestProxy_OnlyForHTTPS(t *testing.T) {
 		"https, lower case":   {"https://hub.example.com", "https_proxy=%s", false, "answered true\n", tunnel},
 		"https, of http only": {"https://hub.example.com", "HTTP_PROXY=%s", false, direct, ""},
 		"https, exempt":       {"https://hub.example.com", "HTTPS_PROXY=%s NO_PROXY=example.com", false, direct, ""},
-		"https, not exempt":   {"https://hub.example.com", "HTTPS_PROXY=%s NO_PROXY=example.net", false, "answered true\n", tunnel},
-		"https, refused":      {"https://hub.example.com", "HTTPS_PROXY=%s", true, "https://hub.example.com cannot be reached: Forbidden\n", tunnel},
-		"http":                {"http://hub.example.com", "HTTP_PROXY=%s HTTPS_PROXY=%s ALL_PROXY=%s http_proxy=%s all_proxy=%s", false, direct, ""},
+		"https, not exempt": {"https://hub.example.com", "HTTPS_PROXY=%s NO_PROXY=example.net", false, "answered true\n",
+			tunnel},
+		"https, refused": {"https://hub.example.com", "HTTPS_PROXY=%s", true,
+			"https://hub.example.com cannot be reached: Forbidden\n", tunnel},
+		"http": {"http://hub.example.com",
+			"HTTP_PROXY=%s HTTPS_PROXY=%s ALL_PROXY=%s http_proxy=%s all_proxy=%s", false, direct, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProxy(t, secure.Listener.Addr().String(), test.refuse)
@@ -220,7 +228,8 @@ func callInProcess(t *testing.T, origin string, hub *httptest.Server, env []stri
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(env, "GORACE=atexit_sleep_ms=0", "HUBCLIENT_TEST_ORIGIN="+origin, "HUBCLIENT_TEST_HUB="+hub.Listener.Addr().String())
+	cmd.Env = append(env, "GORACE=atexit_sleep_ms=0", "HUBCLIENT_TEST_ORIGIN="+origin,
+		"HUBCLIENT_TEST_HUB="+hub.Listener.Addr().String())
 	if hub.TLS != nil {
 		root := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hub.Certificate().Raw})
 		cmd.Env = append(cmd.Env, "HUBCLIENT_TEST_ROOTS="+string(root))

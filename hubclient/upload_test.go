@@ -210,16 +210,17 @@ func TestUpload_UnreadableFileAbortsIt(t *testing.T) {
 		is   error
 		says string
 	}{
-		"the first, opened":      {"a", func(tree.Entry) (io.ReadCloser, error) { return nil, errDisk }, errDisk, ""},
-		"one amid, opened":       {"m", func(tree.Entry) (io.ReadCloser, error) { return nil, errDisk }, errDisk, ""},
-		"the last, opened":       {"z", func(tree.Entry) (io.ReadCloser, error) { return nil, errDisk }, errDisk, ""},
-		"one amid, read":         {"m", reading(string(noise[:500_000])), errDisk, ""},
-		"the last, read":         {"z", reading("ome"), errDisk, ""},
-		"with a client's error":  {"m", func(tree.Entry) (io.ReadCloser, error) { return nil, known }, known, ""},
-		"shorter than promised":  {"m", contains("x"), nil, "does not have the"},
-		"longer than promised":   {"a", contains("alphabet"), nil, "does not have the"},
-		"the last, cut to none":  {"z", contains(""), nil, "does not have the"},
-		"a context's, not ended": {"m", func(tree.Entry) (io.ReadCloser, error) { return nil, context.DeadlineExceeded }, context.DeadlineExceeded, ""},
+		"the first, opened":     {"a", func(tree.Entry) (io.ReadCloser, error) { return nil, errDisk }, errDisk, ""},
+		"one amid, opened":      {"m", func(tree.Entry) (io.ReadCloser, error) { return nil, errDisk }, errDisk, ""},
+		"the last, opened":      {"z", func(tree.Entry) (io.ReadCloser, error) { return nil, errDisk }, errDisk, ""},
+		"one amid, read":        {"m", reading(string(noise[:500_000])), errDisk, ""},
+		"the last, read":        {"z", reading("ome"), errDisk, ""},
+		"with a client's error": {"m", func(tree.Entry) (io.ReadCloser, error) { return nil, known }, known, ""},
+		"shorter than promised": {"m", contains("x"), nil, "does not have the"},
+		"longer than promised":  {"a", contains("alphabet"), nil, "does not have the"},
+		"the last, cut to none": {"z", contains(""), nil, "does not have the"},
+		"a context's, not ended": {"m", func(tree.Entry) (io.ReadCloser, error) { return nil, context.DeadlineExceeded },
+			context.DeadlineExceeded, ""},
 	} {
 		for what, upload := range uploads {
 			t.Run(what+", "+name, func(t *testing.T) {
@@ -261,7 +262,8 @@ func TestUpload_RefusalArrivesBeforeBody(t *testing.T) {
 						count := func(e tree.Entry) (io.ReadCloser, error) { opened.Add(1); return open(e) }
 						err := upload.do(t.Context(), b.Client, files, count)
 						// Compressing begins ahead, but nothing takes it off.
-						if e := wantCode(t, err, wire.CodeNotPermitted); e.Status != status || opened.Load() > int64(runtime.GOMAXPROCS(0)) || b.requests.Swap(0) != 1 {
+						if e := wantCode(t, err, wire.CodeNotPermitted); e.Status != status ||
+							opened.Load() > int64(runtime.GOMAXPROCS(0)) || b.requests.Swap(0) != 1 {
 							t.Errorf("%s: %d files opened: %v", what, opened.Load(), err)
 						}
 					}
@@ -277,7 +279,9 @@ func keep(t *testing.T, w http.ResponseWriter, status int) {
 	conn := hijack(w)
 	defer conn.Close()
 	const body = `{"code":"not_permitted"}`
-	fmt.Fprintf(conn, "HTTP/1.1 %d X\r\nHub-Version: 1\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
+	fmt.Fprintf(conn,
+		"HTTP/1.1 %d X\r\nHub-Version: 1\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n\r\n%s", status,
+		len(body), body)
 	if n, _ := io.Copy(io.Discard, conn); n != 0 {
 		t.Errorf("%d bytes follow a refusal", n)
 	}
@@ -325,7 +329,8 @@ func TestUpload_ProgressIsMonotonicAndComplete(t *testing.T) {
 					}
 					count, bytes = n, b
 				}
-				_, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, OnProgress: onProgress}).Put(t.Context())
+				_, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, OnProgress: onProgress}).Put(
+					t.Context())
 				if over = true; err != nil || count != len(files) || bytes != files.Bytes() {
 					t.Errorf("%d files and %d bytes are reported, %v", count, bytes, err)
 				}
@@ -346,9 +351,16 @@ func TestUpload_LeavesNoGoroutine(t *testing.T) {
 		dial   func(*hub)
 		cancel bool
 	}{
-		"success":    {answer: func(w http.ResponseWriter, r *http.Request, _ int) { io.Copy(io.Discard, r.Body); refuse(w, 200, "x") }},
-		"refused":    {answer: func(w http.ResponseWriter, _ *http.Request, _ int) { refuse(w, 403, wire.CodeNotPermitted) }},
-		"redirected": {answer: func(w http.ResponseWriter, _ *http.Request, _ int) { redirect(w, 307, "https://example.com") }},
+		"success": {answer: func(w http.ResponseWriter, r *http.Request,
+			_ int) {
+			io.Copy(io.Discard, r.Body)
+			refuse(w, 200, "x")
+		}},
+		"refused": {answer: func(w http.ResponseWriter, _ *http.Request, _ int) { refuse(w, 403, wire.CodeNotPermitted) }},
+		"redirected": {answer: func(w http.ResponseWriter, _ *http.Request,
+			_ int) {
+			redirect(w, 307, "https://example.com")
+		}},
 		"cut": {answer: func(w http.ResponseWriter, r *http.Request, _ int) {
 			io.CopyN(io.Discard, r.Body, 100_000)
 			hijack(w).Close()
@@ -357,7 +369,8 @@ func TestUpload_LeavesNoGoroutine(t *testing.T) {
 			io.CopyN(io.Discard, r.Body, 100_000)
 			<-r.Context().Done()
 		}},
-		"unreadable":  {answer: func(_ http.ResponseWriter, r *http.Request, _ int) { io.Copy(io.Discard, r.Body) }, open: faulty(open, "b", func(tree.Entry) (io.ReadCloser, error) { return nil, errDisk })},
+		"unreadable": {answer: func(_ http.ResponseWriter, r *http.Request, _ int) { io.Copy(io.Discard, r.Body) },
+			open: faulty(open, "b", func(tree.Entry) (io.ReadCloser, error) { return nil, errDisk })},
 		"unreachable": {dial: broken(errDisk)},
 		"cancelled":   {answer: silent, cancel: true},
 		"early": {answer: func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -379,7 +392,8 @@ func TestUpload_LeavesNoGoroutine(t *testing.T) {
 				if test.cancel {
 					time.AfterFunc(10*time.Second, cancel)
 				}
-				if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: test.open}).Put(ctx); err == nil {
+				if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: test.open}).Put(
+					ctx); err == nil {
 					t.Error("it succeeds")
 				}
 			})

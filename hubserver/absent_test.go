@@ -27,7 +27,8 @@ type asked struct {
 func (m *matrix) private(all bool) (list []asked) {
 	for _, e := range endpoints {
 		inBodyOrQuery := e.Account == wire.InQuery || e.Account == wire.InBot || e.Account == wire.InBody
-		if !inBodyOrQuery && !strings.Contains(e.Path, "{account}") && e.Op != wire.OpListProjects && e.Op != wire.OpListDeleted {
+		if !inBodyOrQuery && !strings.Contains(e.Path, "{account}") && e.Op != wire.OpListProjects &&
+			e.Op != wire.OpListDeleted {
 			continue
 		}
 		path, body := rows[e.Method+" "+e.Path].request(m)
@@ -36,10 +37,12 @@ func (m *matrix) private(all bool) (list []asked) {
 		case e.Method == http.MethodGet:
 			list = append(list, asked{http.MethodHead, path, nil, nil})
 			if all {
-				list = append(list, asked{e.Method, path, nil, header{"If-None-Match": "*"}}, asked{e.Method, path, nil, header{"Range": "bytes=0-0"}})
+				list = append(list, asked{e.Method, path, nil, header{"If-None-Match": "*"}},
+					asked{e.Method, path, nil, header{"Range": "bytes=0-0"}})
 			}
 		case all:
-			for _, h := range []header{{"If-Match": "*"}, {"If-Match": `"x"`}, {"If-None-Match": "*"}, {"Idempotency-Key": "k"}} {
+			for _, h := range []header{{"If-Match": "*"}, {"If-Match": `"x"`}, {"If-None-Match": "*"},
+				{"Idempotency-Key": "k"}} {
 				list = append(list, asked{e.Method, path, body, h})
 			}
 			list = append(list, asked{e.Method, path, "{", nil}, asked{e.Method, path, typed{"text/plain", []byte("x")}, nil})
@@ -56,18 +59,24 @@ func (m *matrix) private(all bool) (list []asked) {
 // its admin, but her tokens are restricted to something else.
 func (h *testHub) strangers() map[string]*caller {
 	restricted := func(only wire.Restriction) *caller {
-		_, c := h.as("anna").create(wire.CreateToken{Name: "restricted", Scopes: wire.Scopes, Lifetime: "never", Restriction: only})
+		_, c := h.as("anna").create(wire.CreateToken{Name: "restricted", Scopes: wire.Scopes, Lifetime: "never",
+			Restriction: only})
 		return c
 	}
-	path, body := "/v1/stacks/anna/site/versions/1.0.0", typed{"application/gzip", gzipped(h, tarOf(h, file{name: "stack.json", content: `{"name": "@anna/site", "version": "1.0.0"}`}))}
+	path, body := "/v1/stacks/anna/site/versions/1.0.0",
+		typed{"application/gzip", gzipped(h,
+			tarOf(h, file{name: "stack.json", content: `{"name": "@anna/site", "version": "1.0.0"}`}))}
 	h.as("anna").put(path, body).want(201)
 	h.as("anna").post("/v1/apis/upload?account=anna&slug=pets", pets).want(201)
-	h.as("anna").post("/v1/projects", wire.CreateProject{Account: "anna", Slug: "own", Stack: "anna/site", API: mustRef("@anna/pets"), Visibility: wire.Private}).want(201)
+	h.as("anna").post("/v1/projects",
+		wire.CreateProject{Account: "anna", Slug: "own", Stack: "anna/site", API: mustRef("@anna/pets"),
+			Visibility: wire.Private}).want(201)
 	return map[string]*caller{
 		"nobody": h.with(""), "a malformed token": h.with("x"), "an unknown token": h.with(pat.New()),
 		"a stranger": h.with(h.token("sam")), "a stranger with scopes": h.as("sam"), "a stranger's browser": h.session("sam"),
 		"a bot of another account":              h.bot("sam", "ci", wire.Scopes...),
-		"a token restricted to another account": restricted(wire.Restriction{Account: "anna"}), "a token restricted to another project": restricted(onlyProject("anna", "own")),
+		"a token restricted to another account": restricted(wire.Restriction{Account: "anna"}),
+		"a token restricted to another project": restricted(onlyProject("anna", "own")),
 	}
 }
 
@@ -116,7 +125,8 @@ func TestAccess_PrivateLooksAbsentToStrangers(t *testing.T) {
 				own := m.body("x")
 				own.Account = "sam"
 				list = append(list, asked{"POST", "/v1/projects", own, nil},
-					asked{"POST", "/v1/projects", wire.CreateProject{Account: "sam", Slug: "y", CopyOf: mustRef("@acme/private")}, nil},
+					asked{"POST", "/v1/projects", wire.CreateProject{Account: "sam", Slug: "y", CopyOf: mustRef("@acme/private")},
+						nil},
 					asked{"POST", tokens, wire.CreateToken{Name: "x", Restriction: onlyProject("acme", "private")}, nil},
 					asked{"POST", tokens, wire.CreateToken{Name: "x", Restriction: wire.Restriction{Account: "acme"}}, nil})
 			}

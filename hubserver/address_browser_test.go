@@ -11,7 +11,8 @@ import (
 )
 
 // focused tests that the field of a key has the focus and can be seen.
-const focused = `(document.activeElement === field(%[1]q) && field(%[1]q).getBoundingClientRect().top >= 0 && field(%[1]q).getBoundingClientRect().bottom <= innerHeight)`
+const focused = `(document.activeElement === field(%[1]q) && field(%[1]q).getBoundingClientRect().top >= 0 && ` +
+	`field(%[1]q).getBoundingClientRect().bottom <= innerHeight)`
 
 func TestEditor_OpensAtKeyOfAddress(t *testing.T) {
 	t.Parallel()
@@ -21,7 +22,8 @@ func TestEditor_OpensAtKeyOfAddress(t *testing.T) {
 	for i := range 600 {
 		fmt.Fprintf(&settings, `"key%03d": %d,`, i, i)
 	}
-	hub.settings(`{"large": {` + settings.String() + `"last": 1}, "theme": {"sizes": [1], "a.b": "x"}, "enrichments": [{"target": "listPets"}]}`)
+	hub.settings(`{"large": {` + settings.String() +
+		`"last": 1}, "theme": {"sizes": [1], "a.b": "x"}, "enrichments": [{"target": "listPets"}]}`)
 	b := signedIn(t, hub, "alice")
 	b.visit(t, hub.url+"/@acme/web#key=large.key555")
 	await(t, b, focused, "large.key555")
@@ -30,11 +32,14 @@ func TestEditor_OpensAtKeyOfAddress(t *testing.T) {
 	act(t, b, `filter("key001")`)
 	await(t, b, `keys().length === 1`)
 	act(t, b, `location.hash = "#key=" + encodeURIComponent("theme.a\\.b")`)
-	await(t, b, focused+` && editor.querySelector("[type=search]").value === "" && notes().some(n => n.startsWith("The filter was cleared to show theme.a\\.b."))`, `theme.a\.b`)
+	await(t, b,
+		focused+` && editor.querySelector("[type=search]").value === "" && notes().some(n => n.startsWith("The filter was `+
+			`cleared to show theme.a\\.b."))`, `theme.a\.b`)
 
 	// A part of a value, and a group.
 	act(t, b, `location.hash = "#key=theme.sizes.0"`)
-	await(t, b, focused+` && notes().some(n => n.startsWith("theme.sizes.0 is a part of the value of theme.sizes."))`, "theme.sizes")
+	await(t, b, focused+` && notes().some(n => n.startsWith("theme.sizes.0 is a part of the value of theme.sizes."))`,
+		"theme.sizes")
 	act(t, b, `location.hash = "#key=large"`)
 	await(t, b, focused, "large.key000")
 	act(t, b, `location.hash = "#key=enrichments.0.target"`)
@@ -42,7 +47,8 @@ func TestEditor_OpensAtKeyOfAddress(t *testing.T) {
 
 	// No such key, in an address that may be made to be followed.
 	act(t, b, `location.hash = "#key=" + encodeURIComponent("none.<img src=x onerror=alert(1)>\u202e")`)
-	await(t, b, `notes().some(n => n.startsWith("The config has no key none.<img src=x onerror=alert(1)>\\u{202e}. It was removed, or never set."))`)
+	await(t, b,
+		`notes().some(n => n.startsWith("The config has no key none.<img src=x onerror=alert(1)>\\u{202e}. It was removed, or never set."))`)
 	act(t, b, `press("Add it")`)
 	await(t, b, `document.activeElement === input("Key") && document.activeElement.value.startsWith("none.<img")`)
 	act(t, b, `press("Cancel", dialog())`)
@@ -55,8 +61,10 @@ func TestEditor_OpensAtKeyOfAddress(t *testing.T) {
 // publishModule publishes a version of @acme/site whose module is a text.
 func (h *testHub) publishModule(version, module string) {
 	h.Helper()
-	manifest := fmt.Sprintf(`{"name": "@acme/site", "version": %q, "preview": {"module": "mod.js", "contract": 1}}`, version)
-	body := typed{"application/gzip", gzipped(h, tarOf(h, file{name: "stack.json", content: manifest}, file{name: "mod.js", content: module}))}
+	manifest := fmt.Sprintf(`{"name": "@acme/site", "version": %q, "preview": {"module": "mod.js", "contract": 1}}`,
+		version)
+	body := typed{"application/gzip",
+		gzipped(h, tarOf(h, file{name: "stack.json", content: manifest}, file{name: "mod.js", content: module}))}
 	h.as("alice").put(site+"/versions/"+version, body).want(201)
 }
 
@@ -64,8 +72,12 @@ func (h *testHub) publishModule(version, module string) {
 const noting = `export const toArtifacts = ({ settings, basePath }) => {
   if (settings.fail) throw new Error("fail is set")
   return {
-    artifacts: { [basePath + "/generated/index.ts"]: "export const title = " + JSON.stringify(settings.title) + "; export const forms = []" },
-    notes: [{ level: "warn", at: "theme.size", text: "is small" }, { level: "error", at: "label", text: "must be set" }],
+    artifacts: {
+      [basePath + "/generated/index.ts"]:
+        "export const title = " + JSON.stringify(settings.title) + "; export const forms = []",
+    },
+    notes: [{ level: "warn", at: "theme.size", text: "is small" }, { level: "error", at: "label",
+    	text: "must be set" }],
   }
 }
 `
@@ -79,7 +91,8 @@ func TestPane_LinksLeadToKeysAndFiles(t *testing.T) {
 	awaitPane(t, b, `part("notes").innerText === "theme.size: is small\nlabel: must be set"`)
 	act(t, b, `filter("title"); type("title", "Draft")`)
 	act(t, b, `press("theme.size")`)
-	await(t, b, `document.activeElement === field("theme.size") && field("title").value === "Draft" && location.hash === "#key=theme.size"`)
+	await(t, b,
+		`document.activeElement === field("theme.size") && field("title").value === "Draft" && location.hash === "#key=theme.size"`)
 	act(t, b, `field("title").focus(); press("theme.size")`)
 	await(t, b, `document.activeElement === field("theme.size")`)
 	act(t, b, `press("label")`)
@@ -125,20 +138,24 @@ func TestEditor_ShowsFindingsOfSchema(t *testing.T) {
 	schema := `{"properties": {"title": {"title": "Title", "description": "Shown at the top.", "type": "string", "default": "Pets"},
 		"theme": {"properties": {"color": {"enum": ["teal", "red"]}, "size": {"type": "integer", "minimum": 1}}},
 		"even": {"multipleOf": 2}}}`
-	hub.as("alice").put(site+"/versions/9.0.0", schemaBundle(t, "9.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: schema})).want(201)
+	hub.as("alice").put(site+"/versions/9.0.0",
+		schemaBundle(t, "9.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: schema})).want(201)
 	hub.settings(`{"theme": {"color": "teal", "size": 2}, "even": 2}`)
 	b := edit(t, hub, "alice")
-	await(t, b, `state("title") === "unset" && row("title").textContent.includes("Shown at the top.") && row("theme.color").querySelectorAll(".swatches input").length === 2`)
+	await(t, b,
+		`state("title") === "unset" && row("title").textContent.includes("Shown at the top.") && row("theme.color").querySelectorAll(".swatches input").length === 2`)
 
 	// What is wrong is said a moment after the last key, before and after the save, and only of what the hub saw.
 	act(t, b, `type("theme.size", "0"); type("even", "3")`)
-	await(t, b, `row("theme.size").querySelector(".error") && row("even").querySelector(".error") && editor.querySelector(".dock").textContent.includes("2 to mend")`)
+	await(t, b,
+		`row("theme.size").querySelector(".error") && row("even").querySelector(".error") && editor.querySelector(".dock").textContent.includes("2 to mend")`)
 	act(t, b, `type("theme.size", "00")`)
 	await(t, b, `row("theme.size").querySelector(".error").textContent === "A number has no leading zeros."`)
 	act(t, b, `type("theme.size", "0")`)
 	await(t, b, `/1/.test(row("theme.size").querySelector(".error").textContent)`)
 	save(t, b)
-	await(t, b, `notes().some(n => n.startsWith("Saved: 2 changed.")) && row("even").querySelector(".error").textContent.includes("2") && row("theme.size").querySelector(".error")`)
+	await(t, b,
+		`notes().some(n => n.startsWith("Saved: 2 changed.")) && row("even").querySelector(".error").textContent.includes("2") && row("theme.size").querySelector(".error")`)
 	hub.wantConfig(`{"even":3,"theme.color":"teal","theme.size":0}`)
 
 	// With the schema enforced, nothing is saved, and nothing that was typed is lost.
@@ -148,7 +165,8 @@ func TestEditor_ShowsFindingsOfSchema(t *testing.T) {
 	await(t, b, `dialog().querySelector(".found li").textContent.startsWith("even") && !named("Save", dialog())`)
 	act(t, b, `press("Keep editing", dialog())`)
 	await(t, b, `row("even").querySelector(".error") && field("even").ariaInvalid === "true"`)
-	if got := run[string](t, b, `return [field("even").value, field("theme.size").value, field("title").value].join()`); got != "5,3,Animals" {
+	if got := run[string](t, b,
+		`return [field("even").value, field("theme.size").value, field("title").value].join()`); got != "5,3,Animals" {
 		t.Errorf("the fields hold %q", got)
 	}
 	hub.wantConfig(`{"even":3,"theme.color":"teal","theme.size":0}`)

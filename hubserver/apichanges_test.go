@@ -25,13 +25,15 @@ func TestPutDocument_ReplacesTheDescription(t *testing.T) {
 		large := []byte("openapi: 3.0.3\ninfo: {title: Pet Shop, version: '2'}\npaths: {}\n#" + strings.Repeat("x", 600<<10))
 		for _, text := range [][]byte{large, []byte(petsYAML)} {
 			got := decoded[wire.API](alice.put(path+"/document", typed{"application/yaml", text}).want(200))
-			if got.Title != "Pet Shop" || got.SHA256 != sha(text) || got.UpdatedBy != "alice" || got.UpdatedAt.IsZero() || got.CreatedAt != first.CreatedAt {
+			if got.Title != "Pet Shop" || got.SHA256 != sha(text) || got.UpdatedBy != "alice" || got.UpdatedAt.IsZero() ||
+				got.CreatedAt != first.CreatedAt {
 				t.Errorf("%+v", got)
 			}
 			if read := decoded[wire.API](hub.as("rita").get(path).want(200)); !reflect.DeepEqual(read, got) {
 				t.Errorf("a reader sees %+v, not %+v", read, got)
 			}
-			if doc := hub.as("rita").get(path + "/document").want(200); !bytes.Equal(doc.body, text) || doc.header.Get("Content-Type") != "application/yaml" {
+			if doc := hub.as("rita").get(path + "/document").want(200); !bytes.Equal(doc.body, text) ||
+				doc.header.Get("Content-Type") != "application/yaml" {
 				t.Errorf("the document is %.50s, %s", doc.body, doc.header.Get("Content-Type"))
 			}
 		}
@@ -47,7 +49,8 @@ func TestPutDocument_ReplacesTheDescription(t *testing.T) {
 }
 
 func TestPutDocument_FetchesAnAddress(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, petsYAML) }))
+	server := httptest.NewServer(http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, petsYAML) }))
 	defer server.Close()
 	hub := one(t, importer(server))
 	alice := hub.as("alice")

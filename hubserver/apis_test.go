@@ -33,13 +33,16 @@ func TestUploadAPI_RoundTrip(t *testing.T) {
 		}{
 			{typed{"application/json", []byte(pets)}, "Pets", "1.0", "openapi-3.1", "pets"},
 			{typed{"application/yaml", []byte(petsYAML)}, "Pet Shop", "2", "openapi-3.0", "pet-shop"},
-			{typed{"", []byte(`{"swagger": "2.0", "info": {"title": "Old", "version": "0"}, "paths": {}}`)}, "Old", "0", "openapi-2.0", "old"},
+			{typed{"", []byte(`{"swagger": "2.0", "info": {"title": "Old", "version": "0"}, "paths": {}}`)}, "Old", "0",
+				"openapi-2.0", "old"},
 			{typed{"application/json", []byte(petsYAML)}, "Pet Shop", "2", "openapi-3.0", "pet-shop-2"}, // the content decides
 		} {
 			a := alice.post("/v1/apis/upload?account=acme", c.body).want(201)
 			got := decoded[wire.API](a)
-			want := wire.API{API: mustRef("@acme/" + c.slug), Title: c.title, Version: c.version, Format: c.format, SHA256: sha(c.body.data), CreatedBy: "alice", CreatedAt: got.CreatedAt}
-			if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" || got.CreatedAt.IsZero() {
+			want := wire.API{API: mustRef("@acme/" + c.slug), Title: c.title, Version: c.version, Format: c.format,
+				SHA256: sha(c.body.data), CreatedBy: "alice", CreatedAt: got.CreatedAt}
+			if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" ||
+				got.CreatedAt.IsZero() {
 				t.Errorf("%s%v", diff, got.CreatedAt)
 			}
 			path := "/v1/apis/acme/" + c.slug
@@ -61,15 +64,18 @@ func TestUploadAPI_RoundTrip(t *testing.T) {
 func TestUploadAPI_MediaTypes(t *testing.T) {
 	hub := one(t, nil)
 	for _, mediaType := range []string{
-		"application/json", "application/json; charset=utf-8", "application/yaml", "application/x-yaml", "text/yaml", "application/vnd.oai.openapi",
+		"application/json", "application/json; charset=utf-8", "application/yaml", "application/x-yaml", "text/yaml",
+		"application/vnd.oai.openapi",
 		"application/vnd.oai.openapi+json", "application/vnd.oai.openapi+yaml;version=3.1", "application/octet-stream", "",
 	} {
 		hub.as("alice").post("/v1/apis/upload", typed{mediaType, []byte(pets)}).want(201)
 	}
-	for _, mediaType := range []string{"text/plain", "application/xml", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "json"} {
+	for _, mediaType := range []string{"text/plain", "application/xml", "multipart/form-data; boundary=x",
+		"application/x-www-form-urlencoded", "json"} {
 		hub.as("alice").post("/v1/apis/upload", typed{mediaType, []byte(pets)}).problem(415, wire.CodeUnsupportedMediaType)
 	}
-	hub.as("alice").post("/v1/apis/upload", typed{"application/json", gzipped(t, []byte(pets))}, header{"Content-Encoding": "gzip"}).problem(415, wire.CodeUnsupportedMediaType)
+	hub.as("alice").post("/v1/apis/upload", typed{"application/json", gzipped(t, []byte(pets))},
+		header{"Content-Encoding": "gzip"}).problem(415, wire.CodeUnsupportedMediaType)
 }
 
 func TestUploadAPI_DerivedSlugIsUnique(t *testing.T) {
@@ -79,7 +85,8 @@ func TestUploadAPI_DerivedSlugIsUnique(t *testing.T) {
 			return decoded[wire.API](alice.post("/v1/apis/upload"+query, pets).want(201)).API.String()
 		}
 		for i, c := range []struct{ query, want string }{
-			{"?account=acme", "@acme/pets"}, {"?account=acme", "@acme/pets-2"}, {"?account=acme&slug=pets-3", "@acme/pets-3"}, {"?account=acme", "@acme/pets-4"},
+			{"?account=acme", "@acme/pets"}, {"?account=acme", "@acme/pets-2"}, {"?account=acme&slug=pets-3", "@acme/pets-3"},
+			{"?account=acme", "@acme/pets-4"},
 			{"", "@alice/pets"}, {"?account=alice", "@alice/pets-2"}, {"?slug=own", "@alice/own"},
 		} {
 			if got := upload(c.query); got != c.want {
@@ -121,15 +128,18 @@ func TestUploadAPI_ConcurrentUploadsGetOwnSlugs(t *testing.T) {
 func TestUploadAPI_RejectsInvalidWithReasons(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		for name, body := range map[string]string{
-			"nothing":             "",
-			"no JSON":             "{",
-			"no description":      `{"a": 1}`,
-			"nothing described":   `{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}}`,
-			"a billion laughs":    "a: &a [x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n",
-			"100,000 deep":        strings.Repeat("[", 100_000),
-			"invalid UTF-8":       "{\"openapi\": \"3.1.0\", \"info\": {\"title\": \"\xff\", \"version\": \"1\"}, \"paths\": {}}",
-			"HTML":                "<!doctype html><title>x</title>",
-			"a title without end": `{"openapi": "3.1.0", "info": {"title": "` + strings.Repeat("x", 1001) + `", "version": "1"}, "paths": {}}`,
+			"nothing":           "",
+			"no JSON":           "{",
+			"no description":    `{"a": 1}`,
+			"nothing described": `{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}}`,
+			"a billion laughs": "a: &a [x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d " +
+				"[*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n",
+			"100,000 deep": strings.Repeat("[", 100_000),
+			"invalid UTF-8": "{\"openapi\": \"3.1.0\", \"info\": {\"title\": \"\xff\", \"version\": \"1\"}, \"paths\": " +
+				"{}}",
+			"HTML": "<!doctype html><title>x</title>",
+			"a title without end": `{"openapi": "3.1.0", "info": {"title": "` + strings.Repeat("x", 1001) +
+				`", "version": "1"}, "paths": {}}`,
 		} {
 			a := hub.as("alice").post("/v1/apis/upload", typed{"", []byte(body)})
 			if a.status != 422 {
@@ -157,7 +167,8 @@ func TestUploadAPI_AcceptsWhatOpenAPIForbids(t *testing.T) {
 		alice := hub.as("alice")
 		a := alice.post("/v1/apis/upload?name=pet-shop.v1.json", flawed).want(201)
 		got := decoded[wire.API](a)
-		if got.API != mustRef("@alice/pet-shop-v1") || got.Title != "pet-shop.v1" || got.Version != "" || got.Format != "openapi-3.2" {
+		if got.API != mustRef("@alice/pet-shop-v1") || got.Title != "pet-shop.v1" || got.Version != "" ||
+			got.Format != "openapi-3.2" {
 			t.Errorf("%+v", got)
 		}
 		if read := alice.get("/v1/apis/alice/pet-shop-v1").want(200); !bytes.Equal(read.body, a.body) {
@@ -169,7 +180,8 @@ func TestUploadAPI_AcceptsWhatOpenAPIForbids(t *testing.T) {
 func TestUploadAPI_TitleFromFileName(t *testing.T) {
 	hub := one(t, nil)
 	for name, want := range map[string]string{
-		"pets.yaml": "pets", "a/b/My API.json": "My API", `c:\x\y.yml`: "y", "": "API", "..": "API", ".yaml": "API", "/": "API",
+		"pets.yaml": "pets", "a/b/My API.json": "My API", `c:\x\y.yml`: "y", "": "API", "..": "API", ".yaml": "API",
+		"/":                            "API",
 		"a\x00\x1b[31m\u202e\xff.json": "a[31m", strings.Repeat("é", 600) + ".json": strings.Repeat("é", 500),
 	} {
 		got := decoded[wire.API](hub.as("alice").post("/v1/apis/upload?name="+url.QueryEscape(name), flawed).want(201))
@@ -182,7 +194,8 @@ func TestUploadAPI_TitleFromFileName(t *testing.T) {
 func TestUploadAPI_ControlCharacterInTitle(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		for _, c := range []string{`\u0000`, `\u001b[31m`, `\u202e`, `\ud83d\ude00`, `\n`} {
-			a := hub.as("alice").post("/v1/apis/upload", `{"openapi": "3.1.0", "info": {"title": "x`+c+`", "version": "1`+c+`"}, "paths": {}}`)
+			a := hub.as("alice").post("/v1/apis/upload",
+				`{"openapi": "3.1.0", "info": {"title": "x`+c+`", "version": "1`+c+`"}, "paths": {}}`)
 			if a.status != 201 && a.status != 422 {
 				t.Errorf("%s: status %d: %s", c, a.status, a.body)
 			}
@@ -193,7 +206,8 @@ func TestUploadAPI_ControlCharacterInTitle(t *testing.T) {
 func TestUploadAPI_LimitIsNamed(t *testing.T) {
 	hub := one(t, func(cfg *hubserver.Config) { cfg.Limits.DescriptionBytes = int64(len(pets)) })
 	hub.as("alice").post("/v1/apis/upload", pets).want(201)
-	if p := hub.as("alice").post("/v1/apis/upload", pets+" ").problem(413, wire.CodeTooLarge); !strings.Contains(p.Detail, "at most 78 bytes") {
+	if p := hub.as("alice").post("/v1/apis/upload", pets+" ").problem(413, wire.CodeTooLarge); !strings.Contains(p.Detail,
+		"at most 78 bytes") {
 		t.Errorf("%q does not name the limit", p.Detail)
 	}
 }
@@ -233,21 +247,26 @@ func TestImportAPI_RegistersLikeUpload(t *testing.T) {
 	}
 	eachWith(t, smaller, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
-		got := decoded[wire.API](alice.post("/v1/apis/import", wire.ImportAPI{Account: "acme", URL: target.URL + "/pets.yaml"}).want(201))
+		got := decoded[wire.API](alice.post("/v1/apis/import",
+			wire.ImportAPI{Account: "acme", URL: target.URL + "/pets.yaml"}).want(201))
 		if got.API != mustRef("@acme/pet-shop") || got.SHA256 != sha([]byte(petsYAML)) || got.Title != "Pet Shop" {
 			t.Errorf("%+v", got)
 		}
-		got = decoded[wire.API](alice.post("/v1/apis/import", wire.ImportAPI{Slug: "mine", URL: target.URL + "/moved"}).want(201))
+		got = decoded[wire.API](alice.post("/v1/apis/import", wire.ImportAPI{Slug: "mine", URL: target.URL + "/moved"}).want(
+			201))
 		if got.API != mustRef("@alice/mine") {
 			t.Errorf("%+v", got)
 		}
-		got = decoded[wire.API](alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/flawed/petstore.json?x=1"}).want(201))
+		got = decoded[wire.API](alice.post("/v1/apis/import",
+			wire.ImportAPI{URL: target.URL + "/flawed/petstore.json?x=1"}).want(201))
 		if got.Title != "petstore" {
 			t.Errorf("%+v", got)
 		}
-		alice.post("/v1/apis/import", wire.ImportAPI{Slug: "mine", URL: target.URL + "/pets.yaml"}).problem(409, wire.CodeAPIExists)
+		alice.post("/v1/apis/import", wire.ImportAPI{Slug: "mine", URL: target.URL + "/pets.yaml"}).problem(409,
+			wire.CodeAPIExists)
 		alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/html"}).problem(422, wire.CodeInvalidDescription)
-		if p := alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/large"}).problem(413, wire.CodeTooLarge); !strings.Contains(p.Detail, "50000") {
+		if p := alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/large"}).problem(413,
+			wire.CodeTooLarge); !strings.Contains(p.Detail, "50000") {
 			t.Errorf("%q", p.Detail)
 		}
 		alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/none"}).problem(422, wire.CodeAddressRefused)
@@ -262,28 +281,35 @@ func TestImportAPI_RefusalsReadAlike(t *testing.T) {
 	closed.Close()
 	details := map[string]bool{}
 	for _, url := range []string{
-		open.URL, closed.URL, "http://127.0.0.1/", "http://localhost/", "http://[::1]/", "http://0.0.0.0/", "http://[::ffff:7f00:1]/", "http://169.254.169.254/latest/meta-data",
-		"http://10.0.0.1/", "https://192.168.1.1/", "http://100.64.0.1/", "http://2130706433/", "http://0x7f000001/", "http://[fd00::1]/", "http://[64:ff9b::a9fe:a9fe]/", "http://224.0.0.1/",
+		open.URL, closed.URL, "http://127.0.0.1/", "http://localhost/", "http://[::1]/", "http://0.0.0.0/",
+		"http://[::ffff:7f00:1]/", "http://169.254.169.254/latest/meta-data",
+		"http://10.0.0.1/", "https://192.168.1.1/", "http://100.64.0.1/", "http://2130706433/", "http://0x7f000001/",
+		"http://[fd00::1]/", "http://[64:ff9b::a9fe:a9fe]/", "http://224.0.0.1/",
 		"http://no-such-name.invalid/", "http://127.0.0.1:22/", "http://127.0.0.1:6379/", hub.url,
 	} {
-		details[hub.as("alice").post("/v1/apis/import", wire.ImportAPI{URL: url}).problem(422, wire.CodeAddressRefused).Detail] = true
+		details[hub.as("alice").post("/v1/apis/import", wire.ImportAPI{URL: url}).problem(422,
+			wire.CodeAddressRefused).Detail] = true
 	}
 	if len(details) != 1 {
 		t.Errorf("%d wordings: %v", len(details), details)
 	}
-	for _, url := range []string{"", "x", "ftp://example.com/", "file:///etc/passwd", "http://", "//example.com/", "http://user:pw@example.com/", "http://a b/", "http://example.com:0/", "http://example.com:65536/", "gopher://x/", "http://" + strings.Repeat("a", 5000)} {
+	for _, url := range []string{"", "x", "ftp://example.com/", "file:///etc/passwd", "http://", "//example.com/",
+		"http://user:pw@example.com/", "http://a b/", "http://example.com:0/", "http://example.com:65536/", "gopher://x/",
+		"http://" + strings.Repeat("a", 5000)} {
 		p := hub.as("alice").post("/v1/apis/import", wire.ImportAPI{URL: url}).problem(422, wire.CodeInvalidBody)
 		if len(p.Errors) != 1 || p.Errors[0].Pointer != "/url" {
 			t.Errorf("%.50s: %+v", url, p.Errors)
 		}
 	}
-	for body, pointer := range map[string]string{`{"url": "http://example.com", "account": "A"}`: "/account", `{"url": "http://example.com", "slug": "A"}`: "/slug", `{"url": 1}`: "/url", `{"uri": "x"}`: "/uri"} {
+	for body, pointer := range map[string]string{`{"url": "http://example.com", "account": "A"}`: "/account",
+		`{"url": "http://example.com", "slug": "A"}`: "/slug", `{"url": 1}`: "/url", `{"uri": "x"}`: "/uri"} {
 		p := hub.as("alice").post("/v1/apis/import", body).problem(422, wire.CodeInvalidBody)
 		if len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v", body, p.Errors)
 		}
 	}
-	hub.as("alice").post("/v1/apis/import", wire.ImportAPI{Account: "sam", URL: "http://example.com"}).problem(403, wire.CodeNotPermitted)
+	hub.as("alice").post("/v1/apis/import", wire.ImportAPI{Account: "sam", URL: "http://example.com"}).problem(403,
+		wire.CodeNotPermitted)
 }
 
 func TestImportAPI_BodyShapeComesBeforeRole(t *testing.T) {

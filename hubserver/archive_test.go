@@ -36,13 +36,16 @@ func rawTar(name string, kind byte) []byte {
 // badPaths cannot name a base file, in whatever way they come.
 func badPaths() []string {
 	bad := []string{
-		"", ".", "..", "../x", "../../etc/passwd", "a/../x", "a/../../x", "a/..", "./..", "./../x", "././x", "./././x", "a/.", "a/./b", "a//b", "a///b", ".//x",
+		"", ".", "..", "../x", "../../etc/passwd", "a/../x", "a/../../x", "a/..", "./..", "./../x", "././x", "./././x", "a/.",
+		"a/./b", "a//b", "a///b", ".//x",
 		"/", "/abs", "/etc/passwd", "//srv/share", "///x", "/..", "/../x", "./", ".//",
 		`..\x`, `..\..\x`, `a\b`, `\x`, `C:\x`, `C:\Windows\system32`, `\\srv\share`, `\\?\C:\x`, `a\..\..\b`, `\`, `a/b\c`,
 		"\xff", "a\xc0\xafb", "..\xc0\xafx", "\xed\xa0\x80", "\xf5\x80\x80\x80", "caf\xe9", "a\x80", "\xfe\xff",
-		"e\u0301", "A\u030a", "o\u0302\u0323", "\u1112\u1161\u11ab", "\u212b", "\u2126", "\u212a", "n\u0303/x", "x/u\u0308", "\u0344", "\uf900",
+		"e\u0301", "A\u030a", "o\u0302\u0323", "\u1112\u1161\u11ab", "\u212b", "\u2126", "\u212a", "n\u0303/x", "x/u\u0308",
+		"\u0344", "\uf900",
 		".tool", ".tool/x", ".tool/web/client.json", ".tool/web/stack.json", ".TOOL/x", ".Tool", ".tOoL/a/b", "./.tool/x",
-		"a/.tool/x", ".git", ".git/config", "a/.git/hooks/post-checkout", "a/.GIT /x", "git~1/config", ".g\u200cit/x", ".hg/hgrc", "a/.svn/x",
+		"a/.tool/x", ".git", ".git/config", "a/.git/hooks/post-checkout", "a/.GIT /x", "git~1/config", ".g\u200cit/x",
+		".hg/hgrc", "a/.svn/x",
 		strings.Repeat("a", 1025), strings.Repeat("a/", 600) + "b", strings.Repeat("x", 5000), strings.Repeat("é", 513),
 	}
 	for r := rune(1); r < 0x20; r++ {
@@ -60,9 +63,13 @@ func badPaths() []string {
 // oddPaths look dangerous somewhere, but name a base file like any other: the hub
 // never makes a file of one.
 var oddPaths = []string{
-	"a", "a/b/c", ".env", ".gitignore", "~", "~/.ssh/id_rsa", "C:x", "a:stream", "CON", "nul.txt", "COM¹", "a.", " ", " a", "a b/c d", "%2e%2e/x", "..;/x", "...", "..a", "a..", "a..b", ".a./b",
-	".toolignore", "xx.tool", "a/.github/x", "-rf", "--", "$(id)", "`id`", "'", `"`, "<script>alert(1)</script>", "a|b", "*", "?", "a&b", "#", ";", "stack.json", "manifest.json", "node_modules/x",
-	"__proto__", "constructor", "日本/語.txt", "é", "ß", "😀", "a\u00a0b", "\u3000", "a\u200bb", "\ufeffx", "a\u2215b", "a\u2044b", "\u2028", strings.Repeat("x", 256), strings.Repeat("é", 512), strings.Repeat("d/", 200) + "f", "UPPER/Case", "0",
+	"a", "a/b/c", ".env", ".gitignore", "~", "~/.ssh/id_rsa", "C:x", "a:stream", "CON", "nul.txt", "COM¹", "a.", " ", " a",
+	"a b/c d", "%2e%2e/x", "..;/x", "...", "..a", "a..", "a..b", ".a./b",
+	".toolignore", "xx.tool", "a/.github/x", "-rf", "--", "$(id)", "`id`", "'", `"`, "<script>alert(1)</script>", "a|b",
+	"*", "?", "a&b", "#", ";", "stack.json", "manifest.json", "node_modules/x",
+	"__proto__", "constructor", "日本/語.txt", "é", "ß", "😀", "a\u00a0b", "\u3000", "a\u200bb", "\ufeffx", "a\u2215b",
+	"a\u2044b", "\u2028", strings.Repeat("x", 256), strings.Repeat("é", 512), strings.Repeat("d/", 200) + "f",
+	"UPPER/Case", "0",
 }
 
 // asTar writes one empty file called name, by a record of its own where the
@@ -92,7 +99,8 @@ func TestPutArchive_RejectsInvalidPaths(t *testing.T) {
 				continue
 			}
 			p := a.problem(422, wire.CodeInvalidBody)
-			if quoted := fmt.Sprintf("%q", strings.TrimPrefix(name, "./")); !strings.Contains(p.Detail, quoted) && len(name) <= 1024 {
+			if quoted := fmt.Sprintf("%q", strings.TrimPrefix(name, "./")); !strings.Contains(p.Detail, quoted) &&
+				len(name) <= 1024 {
 				t.Errorf("%q: %q does not name it", name, p.Detail)
 			}
 		}
@@ -112,16 +120,19 @@ func TestPutArchive_RejectsInvalidPaths(t *testing.T) {
 func TestPutArchive_RejectsIrregularFiles(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
-	for _, kind := range []byte{tar.TypeLink, tar.TypeSymlink, tar.TypeChar, tar.TypeBlock, tar.TypeFifo, tar.TypeCont, 'A', 'Z', tar.TypeGNUSparse, 'V', 'M', 'D'} {
+	for _, kind := range []byte{tar.TypeLink, tar.TypeSymlink, tar.TypeChar, tar.TypeBlock, tar.TypeFifo, tar.TypeCont,
+		'A', 'Z', tar.TypeGNUSparse, 'V', 'M', 'D'} {
 		for _, name := range []string{"odd", "../odd"} {
-			p := hub.as("alice").put(baseFiles, typed{"application/x-tar", rawTar(name, kind)}).problem(422, wire.CodeInvalidBody)
+			p := hub.as("alice").put(baseFiles, typed{"application/x-tar", rawTar(name, kind)}).problem(422,
+				wire.CodeInvalidBody)
 			if kind != tar.TypeGNUSparse && !strings.Contains(p.Detail, name) {
 				t.Errorf("a member of kind %q: %q does not name it", kind, p.Detail)
 			}
 		}
 	}
 	for _, kind := range []byte{tar.TypeDir, 0} { // an old tar marks a directory by nothing but the slash
-		w := decoded[wire.BaseFilesWritten](hub.as("alice").put(baseFiles, typed{"application/x-tar", rawTar("dir/", kind)}).want(200))
+		w := decoded[wire.BaseFilesWritten](
+			hub.as("alice").put(baseFiles, typed{"application/x-tar", rawTar("dir/", kind)}).want(200))
 		if w.BaseFilesPushed != 0 {
 			t.Errorf("a directory of kind %q counts as a file", kind)
 		}
@@ -147,7 +158,8 @@ func TestPutArchive_RejectsSparseFiles(t *testing.T) {
 	if _, err := f.WriteAt([]byte("x"), 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"--format=gnu", "--format=pax --sparse-version=0.0", "--format=pax --sparse-version=0.1", "--format=pax --sparse-version=1.0"} {
+	for _, format := range []string{"--format=gnu", "--format=pax --sparse-version=0.0",
+		"--format=pax --sparse-version=0.1", "--format=pax --sparse-version=1.0"} {
 		args := append(strings.Fields(format), "-cSf", "-", "-C", filepath.Dir(name), filepath.Base(name))
 		data, err := exec.CommandContext(t.Context(), "tar", args...).Output()
 		if err != nil {
@@ -164,11 +176,14 @@ func TestPutArchive_RejectsConflictingPaths(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	for _, pair := range [][2]string{
-		{"a", "a"}, {"./a", "a"}, {"a", "A"}, {"README.md", "readme.MD"}, {"é", "É"}, {"ß", "SS"}, {"ﬁ", "fi"}, {"σ", "ς"}, {"Ω", "ω"}, {"Я/x", "я/x"}, {"ǆ", "Ǆ"}, {"ŉ", "ʼn"},
+		{"a", "a"}, {"./a", "a"}, {"a", "A"}, {"README.md", "readme.MD"}, {"é", "É"}, {"ß", "SS"}, {"ﬁ", "fi"}, {"σ", "ς"},
+		{"Ω", "ω"}, {"Я/x", "я/x"}, {"ǆ", "Ǆ"}, {"ŉ", "ʼn"},
 		{"a", "a/b"}, {"a/b/c", "a"}, {"A", "a/b"}, {"x/y", "x/y/z/w"}, {"é", "É/x"},
 	} {
-		p := hub.as("alice").put(baseFiles, archive(t, file{name: pair[0]}, file{name: pair[1]})).problem(422, wire.CodeInvalidBody)
-		if !strings.Contains(p.Detail, fmt.Sprintf("%q", strings.TrimPrefix(pair[1], "./"))) && !strings.Contains(p.Detail, fmt.Sprintf("%q", pair[0])) {
+		p := hub.as("alice").put(baseFiles, archive(t, file{name: pair[0]}, file{name: pair[1]})).problem(422,
+			wire.CodeInvalidBody)
+		if !strings.Contains(p.Detail, fmt.Sprintf("%q", strings.TrimPrefix(pair[1], "./"))) &&
+			!strings.Contains(p.Detail, fmt.Sprintf("%q", pair[0])) {
 			t.Errorf("%q: %q names neither", pair, p.Detail)
 		}
 	}
@@ -182,7 +197,8 @@ func TestPutArchive_TruncatedChangesNothing(t *testing.T) {
 	alice.put(baseFiles, archive(t, file{name: "kept"})).want(200)
 	etag := alice.get(baseFiles).etag()
 	long := strings.Repeat("long/", 40)
-	whole := tarOf(t, file{name: "a", content: strings.Repeat("x", 700)}, file{name: long + "b", content: "y"}, file{name: "zeros", content: string(make([]byte, 2048))})
+	whole := tarOf(t, file{name: "a", content: strings.Repeat("x", 700)}, file{name: long + "b", content: "y"},
+		file{name: "zeros", content: string(make([]byte, 2048))})
 	cut := func(data []byte, mediaType string, step int) (count int) {
 		for n := 0; n < len(data); n += step {
 			count++
@@ -199,7 +215,8 @@ func TestPutArchive_TruncatedChangesNothing(t *testing.T) {
 	if now := alice.get(baseFiles).etag(); now != etag {
 		t.Errorf("the set changed from %s to %s", etag, now)
 	}
-	alice.put(baseFiles, typed{"application/x-tar", whole[:end+512]}).want(200) // one block of zeros is an end to every tar
+	alice.put(baseFiles, typed{"application/x-tar", whole[:end+512]}).want(
+		200) // one block of zeros is an end to every tar
 	t.Logf("%d cuts", n)
 	for name, data := range map[string][]byte{
 		"garbage":           bytes.Repeat([]byte("garbage "), 200),
@@ -240,14 +257,17 @@ func TestPutArchive_LimitIsNamed(t *testing.T) {
 			body  typed
 			limit string
 		}{
-			"too many files":               {typed{"", gzipped(t, tarOf(t, many(21, 0)...))}, "at most 20"},
-			"a large file":                 {typed{"", gzipped(t, tarOf(t, file{name: "big", content: strings.Repeat("x", 1001)}))}, `"big" is too large: this hub accepts at most 1000 bytes`},
-			"a large set":                  {typed{"", gzipped(t, tarOf(t, many(6, 1000)...))}, "at most 5000 bytes"},
-			"a large file, its size alone": {typed{"", gzipped(t, tarOf(t, file{name: "big", content: strings.Repeat("x", 1001)})[:512])}, "1000"},
-			"directories without end":      {typed{"", gzipped(t, tarOf(t, directories...))}, "the archive is too large"},
-			"zeros after the end, gzip":    {typed{"", gzipped(t, inflates)}, "the archive is too large"},
-			"zeros after the end, zstd":    {typed{"", zstded(t, inflates)}, "the archive is too large"},
-			"a declared length":            {typed{"application/x-tar", make([]byte, 100_000)}, "the archive is too large"},
+			"too many files": {typed{"", gzipped(t, tarOf(t, many(21, 0)...))}, "at most 20"},
+			"a large file": {typed{"",
+				gzipped(t, tarOf(t, file{name: "big", content: strings.Repeat("x", 1001)}))},
+				`"big" is too large: this hub accepts at most 1000 bytes`},
+			"a large set": {typed{"", gzipped(t, tarOf(t, many(6, 1000)...))}, "at most 5000 bytes"},
+			"a large file, its size alone": {typed{"",
+				gzipped(t, tarOf(t, file{name: "big", content: strings.Repeat("x", 1001)})[:512])}, "1000"},
+			"directories without end":   {typed{"", gzipped(t, tarOf(t, directories...))}, "the archive is too large"},
+			"zeros after the end, gzip": {typed{"", gzipped(t, inflates)}, "the archive is too large"},
+			"zeros after the end, zstd": {typed{"", zstded(t, inflates)}, "the archive is too large"},
+			"a declared length":         {typed{"application/x-tar", make([]byte, 100_000)}, "the archive is too large"},
 		} {
 			p := alice.put(baseFiles, c.body).problem(413, wire.CodeTooLarge)
 			if !strings.Contains(p.Detail, c.limit) {

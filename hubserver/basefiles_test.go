@@ -33,19 +33,24 @@ func TestPutArchive_ReplacesFiles(t *testing.T) {
 		hub.project()
 		alice := hub.as("alice")
 		alice.get(baseFiles).problem(404, wire.CodeNotFound)
-		first := archive(t, file{name: "./", kind: tar.TypeDir, mode: 0o755}, file{name: "./b/run", content: "#!", mode: 0o700}, file{name: "a", content: "one"}, file{name: "gone"})
+		first := archive(t, file{name: "./", kind: tar.TypeDir, mode: 0o755},
+			file{name: "./b/run", content: "#!", mode: 0o700}, file{name: "a", content: "one"}, file{name: "gone"})
 		w := decoded[wire.BaseFilesWritten](alice.put(baseFiles, first).want(200))
-		files := tree.Tree{entry("a", tree.Regular, "one"), entry("b/run", tree.Executable, "#!"), entry("gone", tree.Regular, "")}
-		want := wire.BaseFilesWritten{Project: mustRef("@acme/web"), Tree: files.Digest(), BaseFilesPushed: 3, Added: 3, Uploaded: 3, BytesReceived: int64(len(first.data))}
+		files := tree.Tree{entry("a", tree.Regular, "one"), entry("b/run", tree.Executable, "#!"),
+			entry("gone", tree.Regular, "")}
+		want := wire.BaseFilesWritten{Project: mustRef("@acme/web"), Tree: files.Digest(), BaseFilesPushed: 3, Added: 3,
+			Uploaded: 3, BytesReceived: int64(len(first.data))}
 		if diff := cmp.Diff(want, w, cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" {
 			t.Error(diff)
 		}
 		got := alice.get(baseFiles).want(200)
 		set := decoded[wire.BaseFiles](got)
-		if diff := cmp.Diff([]tree.Entry(files), set.Files); diff != "" || got.etag() != `"`+w.Tree+`"` || set.Count != 3 || set.Bytes != 5 || set.UpdatedBy != "alice" {
+		if diff := cmp.Diff([]tree.Entry(files), set.Files); diff != "" || got.etag() != `"`+w.Tree+`"` || set.Count != 3 ||
+			set.Bytes != 5 || set.UpdatedBy != "alice" {
 			t.Errorf("%s%+v, ETag %s", diff, set, got.etag())
 		}
-		second := archive(t, file{name: "a", content: "two"}, file{name: "b/run", content: "#!", mode: 0o755}, file{name: "new"})
+		second := archive(t, file{name: "a", content: "two"}, file{name: "b/run", content: "#!", mode: 0o755},
+			file{name: "new"})
 		w = decoded[wire.BaseFilesWritten](hub.as("anna").put(baseFiles, second).want(200))
 		if w.Added != 1 || w.Changed != 1 || w.Removed != 1 || w.BaseFilesPushed != 3 {
 			t.Errorf("the second push: %+v", w)
@@ -109,7 +114,8 @@ func TestPutArchive_EqualSetChangesNothing(t *testing.T) {
 		hub.project()
 		hub.as("alice").put(baseFiles, archive(t, file{name: "a", content: "x"})).want(200)
 		before := hub.as("alice").get(baseFiles).body
-		w := decoded[wire.BaseFilesWritten](hub.as("anna").put(baseFiles, archive(t, file{name: "./a", content: "x", mode: 0o640})).want(200))
+		w := decoded[wire.BaseFilesWritten](
+			hub.as("anna").put(baseFiles, archive(t, file{name: "./a", content: "x", mode: 0o640})).want(200))
 		if w.Added+w.Changed+w.Removed != 0 {
 			t.Errorf("%+v", w)
 		}
@@ -137,7 +143,8 @@ func TestPutArchive_ChecksIfMatch(t *testing.T) {
 		alice := hub.as("alice")
 		match := func(etag string) header { return header{"If-Match": etag} }
 		for _, absent := range []string{"*", `"x"`} {
-			if p := alice.put(baseFiles, archive(t, file{name: "a"}), match(absent)).problem(412, wire.CodeRevisionChanged); p.Current != nil {
+			if p := alice.put(baseFiles, archive(t, file{name: "a"}), match(absent)).problem(412,
+				wire.CodeRevisionChanged); p.Current != nil {
 				t.Errorf("%s: current %+v of no set", absent, p.Current)
 			}
 		}
@@ -231,10 +238,12 @@ func TestGetArchive_RoundTrip(t *testing.T) {
 		long := strings.Repeat("long/", 150) + "é"
 		alice := hub.as("alice")
 		w := decoded[wire.BaseFilesWritten](alice.put(baseFiles, archive(t,
-			file{name: "run", content: "#!", mode: 0o755}, file{name: long, content: "x"}, file{name: "empty"}, file{name: "same", content: "x"})).want(200))
+			file{name: "run", content: "#!", mode: 0o755}, file{name: long, content: "x"}, file{name: "empty"},
+			file{name: "same", content: "x"})).want(200))
 		want := map[string]string{"run": "0755 #!", long: "0644 x", "empty": "0644 ", "same": "0644 x"}
 		for accepted, compressed := range map[string]bool{
-			"": false, "identity": false, "gzip": false, "zstd": true, "gzip, zstd;q=0.5": true, "zstd;q=0": false, "zstd ; q=1": true, "zstd;q=0.0, gzip": false,
+			"": false, "identity": false, "gzip": false, "zstd": true, "gzip, zstd;q=0.5": true, "zstd;q=0": false,
+			"zstd ; q=1": true, "zstd;q=0.0, gzip": false,
 		} {
 			a := hub.as("rita").get(baseFiles+"/archive", header{"Accept-Encoding": accepted}).want(200)
 			data := a.body
@@ -357,7 +366,8 @@ func plantFiles(t *testing.T, files map[string]string) (dir string) {
 func (h *testHub) shell(t *testing.T, dir, line string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TOKEN="+h.as("alice").token, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TOKEN="+h.as("alice").token, "GIT_CONFIG_GLOBAL="+os.DevNull,
+		"GIT_CONFIG_SYSTEM="+os.DevNull,
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -381,9 +391,13 @@ func TestPutBaseFiles_AcceptsTarFromCurl(t *testing.T) {
 	needPrograms(t, "tar", "curl")
 	hub := one(t, nil)
 	hub.project()
-	dir := plantFiles(t, map[string]string{"index.html": "<p>", "src/main.js": "1", ".tool/web/client.json": "{}", ".env.example": "A="})
-	for _, options := range [][2]string{{"", ""}, {"z", ""}, {"z", "-H Content-Encoding:gzip"}, {"", "-H Expect:100-continue"}} {
-		out := hub.shell(t, dir, fmt.Sprintf(`tar -c%sf - --exclude=./.tool . | curl -fsS %s -T - -H "Authorization: Bearer $TOKEN" %s%s`, options[0], options[1], hub.url, baseFiles))
+	dir := plantFiles(t, map[string]string{"index.html": "<p>", "src/main.js": "1", ".tool/web/client.json": "{}",
+		".env.example": "A="})
+	for _, options := range [][2]string{{"", ""}, {"z", ""}, {"z", "-H Content-Encoding:gzip"},
+		{"", "-H Expect:100-continue"}} {
+		out := hub.shell(t, dir, fmt.Sprintf(
+			`tar -c%sf - --exclude=./.tool . | curl -fsS %s -T - -H "Authorization: Bearer $TOKEN" %s%s`, options[0], options[1],
+			hub.url, baseFiles))
 		if !strings.Contains(out, `"baseFilesPushed":3`) {
 			t.Errorf("tar -c%sf, curl %s: %s", options[0], options[1], out)
 		}
@@ -409,7 +423,8 @@ func TestPutBaseFiles_AcceptsReadmeLineWithGitArchive(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	dir := plantFiles(t, map[string]string{
-		"apps/web/index.html": "<p>", "apps/web/src/main.js": "1", "apps/web/.gitignore": ".env\n", "apps/web/.env": "SECRET=1",
+		"apps/web/index.html": "<p>", "apps/web/src/main.js": "1", "apps/web/.gitignore": ".env\n",
+		"apps/web/.env":                "SECRET=1",
 		"apps/web/.tool/x/client.json": "{}", ".tool/web/client.json": "{}", "other": "",
 	})
 	hub.shell(t, dir, "git init -q && git add -A && git commit -qm files")

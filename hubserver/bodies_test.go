@@ -10,7 +10,8 @@ import (
 func refusesBodies(path string, send func(path string, body any, headers ...header) *answer) {
 	send(path, typed{"text/plain", []byte("{}")}, header{"If-Match": "*"}).want(415)
 	send(path, typed{"application/json", []byte("{")}, header{"If-Match": "*"}).want(400)
-	send(path, typed{"application/json", []byte(`{"a": "` + strings.Repeat("x", 1<<20) + `"}`)}, header{"If-Match": "*"}).want(413)
+	send(path, typed{"application/json", []byte(`{"a": "` + strings.Repeat("x", 1<<20) + `"}`)},
+		header{"If-Match": "*"}).want(413)
 	send(path, typed{"application/json", []byte(`{"unknown": 1}`)}, header{"If-Match": "*"}).want(422)
 }
 
@@ -22,7 +23,8 @@ func TestBodies_OfOtherShapesAreRefused(t *testing.T) {
 	anna := hub.as("anna")
 	anna.put("/v1/bots/acme/crawler", nil)
 	for _, path := range []string{
-		"/v1/bots/acme/crawler/tokens", "/v1/device", "/v1/device/token", "/v1/invitations", "/v1/links", "/v1/tokens", web + "/restore",
+		"/v1/bots/acme/crawler/tokens", "/v1/device", "/v1/device/token", "/v1/invitations", "/v1/links", "/v1/tokens",
+		web + "/restore",
 		web + "/config/restore", baseFiles + "/restore",
 	} {
 		refusesBodies(path, anna.post)
@@ -38,5 +40,6 @@ func TestBodies_OfOtherShapesAreRefused(t *testing.T) {
 	old := treeOf(t, map[string]string{"a": "b", "dir/a": "b"}).Digest()
 	hub.as("alice").push(map[string]string{"a": "c"})
 	hub.sql("DELETE FROM blobs WHERE sha256 = '" + sha([]byte("b")) + "'")
-	anna.post(baseFiles+"/restore", wire.RestoreBaseFiles{Tree: old}, header{"If-Match": "*"}).problem(409, wire.CodePlanOutdated)
+	anna.post(baseFiles+"/restore", wire.RestoreBaseFiles{Tree: old}, header{"If-Match": "*"}).problem(409,
+		wire.CodePlanOutdated)
 }

@@ -41,7 +41,8 @@ func (h *testHub) botToken(account string, id int64, scopes ...wire.Scope) strin
 	}
 	h.write(func(tx *store.Tx) error {
 		return tx.CreateToken(&store.Token{
-			Hash: pat.Hash(token), Shown: pat.Shown(token), Name: "test", Owner: account, BotID: id, Scopes: strings.Join(names, " "),
+			Hash: pat.Hash(token), Shown: pat.Shown(token), Name: "test", Owner: account, BotID: id,
+			Scopes: strings.Join(names, " "),
 		})
 	})
 	return token
@@ -62,7 +63,8 @@ func TestBot_IsWriterInItsOwnAccountOnly(t *testing.T) {
 		hub.project()
 		ci := hub.bot("acme", "ci", wire.Scopes...)
 		me := decoded[wire.Whoami](ci.get("/v1/whoami").want(200))
-		if me.Bot != "@acme/ci" || me.User != "" || len(me.Accounts) != 1 || me.Accounts[0] != (wire.AccountRole{Account: "acme", Role: wire.Writer}) {
+		if me.Bot != "@acme/ci" || me.User != "" || len(me.Accounts) != 1 ||
+			me.Accounts[0] != (wire.AccountRole{Account: "acme", Role: wire.Writer}) {
 			t.Errorf("%+v", me)
 		}
 		ci.put(clientCfg, `{"settings": {"title": "from a bot"}}`).want(200)
@@ -105,7 +107,8 @@ func TestBot_TokenEndsWithItsAccount(t *testing.T) {
 		other.get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
 		hub.write(func(tx *store.Tx) error { _, err := tx.DisableAccount("acme"); return err })
 		ci.get("/v1/whoami").problem(401, wire.CodeUnauthorized)
-		if used := hub.as("anna").get("/v1/rate-limit?account=acme&botRefId=@acme/ci"); used.status == 200 && used.usage().Year.Used != 1 {
+		if used := hub.as("anna").get("/v1/rate-limit?account=acme&botRefId=@acme/ci"); used.status == 200 &&
+			used.usage().Year.Used != 1 {
 			t.Errorf("a refused token counts: %s", used.body)
 		}
 	})
@@ -132,8 +135,10 @@ func TestBotRequests_CountAndEndAtTheLimit(t *testing.T) {
 			ci.get("/v1/whoami").want(200), ci.put(clientCfg, `{}`).want(200), ci.get("/@acme/web").want(200),
 			ci.do("HEAD", config, nil).want(200), ci.get("/v1/apis?account=sam").want(403), ci.get(ciLimit).want(200),
 		} {
-			r := regexp.MustCompile(`^"month";r=(\d+);t=\d+, "year";r=(\d+);t=\d+$`).FindStringSubmatch(a.header.Get("RateLimit"))
-			if r == nil || r[1] != strconv.Itoa(8-i) || r[2] != strconv.Itoa(5-i) || a.header.Get("RateLimit-Policy") != `"month";q=9;w=2592000, "year";q=6;w=31536000` {
+			r := regexp.MustCompile(`^"month";r=(\d+);t=\d+, "year";r=(\d+);t=\d+$`).FindStringSubmatch(
+				a.header.Get("RateLimit"))
+			if r == nil || r[1] != strconv.Itoa(8-i) || r[2] != strconv.Itoa(5-i) ||
+				a.header.Get("RateLimit-Policy") != `"month";q=9;w=2592000, "year";q=6;w=31536000` {
 				t.Errorf("%s: %v", a.call, a.header)
 			}
 		}
@@ -141,18 +146,21 @@ func TestBotRequests_CountAndEndAtTheLimit(t *testing.T) {
 			a := ci.put(clientCfg, `{"settings": {"a": 1}}`)
 			p := a.problem(429, wire.CodeRateLimited)
 			wait, err := strconv.Atoi(a.header.Get("Retry-After"))
-			if left := secondsOf(yearEnd()); err != nil || wait < left-60 || wait > left+60 || !strings.HasSuffix(a.header.Get("RateLimit"), fmt.Sprintf(`"year";r=0;t=%d`, wait)) {
+			if left := secondsOf(yearEnd()); err != nil || wait < left-60 || wait > left+60 ||
+				!strings.HasSuffix(a.header.Get("RateLimit"), fmt.Sprintf(`"year";r=0;t=%d`, wait)) {
 				t.Errorf("%v", a.header)
 			}
 			if p.Detail != "@acme/ci has used its limit of 6 per year" {
 				t.Errorf("%q", p.Detail)
 			}
 		}
-		if page := ci.get("/@acme/web").want(429); !strings.Contains(page.header.Get("Content-Type"), "html") || page.header.Get("Retry-After") == "" {
+		if page := ci.get("/@acme/web").want(429); !strings.Contains(page.header.Get("Content-Type"), "html") ||
+			page.header.Get("Retry-After") == "" {
 			t.Errorf("%v", page.header)
 		}
 		usage := hub.as("rita").get(ciLimit).usage()
-		if usage.Month.Used != 6 || *usage.Month.Limit != 9 || usage.Minute.Used > 6 || usage.Minute.Limit != nil || !usage.Year.ResetsAt.Equal(yearEnd()) {
+		if usage.Month.Used != 6 || *usage.Month.Limit != 9 || usage.Minute.Used > 6 || usage.Minute.Limit != nil ||
+			!usage.Year.ResetsAt.Equal(yearEnd()) {
 			t.Errorf("%+v: refused requests count in no period", usage)
 		}
 		hub.as("alice").get("/v1/whoami").want(200) // users have no limits
@@ -183,7 +191,8 @@ func TestTake_CountsForOtherSystems(t *testing.T) {
 		alice, gateway := hub.as("alice"), hub.with(hub.token("alice", wire.ScopeUseLimit))
 		alice.post(rateLimit+"botId=crawler", `{"dayLimit": 100, "yearLimit": 100}`).want(200)
 		got := decoded[wire.Taken](gateway.post(take+"botId=crawler", nil).want(200))
-		if got.Taken != 1 || *got.Remaining.Year != 99 || got.Remaining.Minute != nil || got.Bot != (wire.Bot{Account: "acme", BotID: "crawler"}) {
+		if got.Taken != 1 || *got.Remaining.Year != 99 || got.Remaining.Minute != nil ||
+			got.Bot != (wire.Bot{Account: "acme", BotID: "crawler"}) {
 			t.Errorf("%+v", got)
 		}
 		gateway.post(take+"botId=crawler&n=60", nil).want(200)
@@ -198,10 +207,12 @@ func TestTake_CountsForOtherSystems(t *testing.T) {
 		}
 		gateway.post(take+"botId=unknown", nil).problem(404, wire.CodeNotFound)
 		gateway.post(take+"n=1", nil).problem(422, wire.CodeInvalidBody)
-		for _, n := range []string{"0", "-1", "1.5", "1e3", "x", "1000000001", "9223372036854775808", "99999999999999999999", "%2B1", "+1", "0x1", "1_0"} {
+		for _, n := range []string{"0", "-1", "1.5", "1e3", "x", "1000000001", "9223372036854775808", "99999999999999999999",
+			"%2B1", "+1", "0x1", "1_0"} {
 			gateway.post(take+"botId=crawler&n="+n, nil).problem(422, wire.CodeInvalidBody)
 		}
-		hub.with(hub.token("alice", wire.ScopeAdminResource, wire.ScopeWriteCatalog)).post(take+"botId=crawler", nil).problem(403, wire.CodeMissingScope)
+		hub.with(hub.token("alice", wire.ScopeAdminResource, wire.ScopeWriteCatalog)).post(take+"botId=crawler", nil).problem(
+			403, wire.CodeMissingScope)
 		hub.as("rita").post(take+"botId=crawler", nil).problem(403, wire.CodeNotPermitted)
 		hub.as("sam").post(take+"botId=crawler", nil).problem(403, wire.CodeNotPermitted)
 	})
@@ -212,7 +223,8 @@ func TestTake_OfBotItselfNeedsNoScopeAndCountsOnce(t *testing.T) {
 		ci, gate := hub.bot("acme", "ci"), hub.bot("acme", "gate", wire.ScopeUseLimit)
 		hub.as("alice").post(ciLimit, `{"yearLimit": 10}`).want(200)
 		hub.as("alice").post("/v1/rate-limit?botRefId=@acme/gate", `{"yearLimit": 2}`).want(200)
-		if got := decoded[wire.Taken](ci.post("/v1/rate-limit/take?botRefId=@acme/ci&n=3", nil).want(200)); *got.Remaining.Year != 7 {
+		if got := decoded[wire.Taken](
+			ci.post("/v1/rate-limit/take?botRefId=@acme/ci&n=3", nil).want(200)); *got.Remaining.Year != 7 {
 			t.Errorf("%+v", got)
 		}
 		ci.post("/v1/rate-limit/take?botRefId=@acme/gate", nil).problem(403, wire.CodeMissingScope)
@@ -234,7 +246,8 @@ func TestTake_CountsToTheHighestLimitWithoutOverflow(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		alice.post(rateLimit+"botId=x", `{}`).want(200)
-		hub.sql(fmt.Sprintf("UPDATE bots SET year_used = 999999999999999, year_until = %d WHERE bot_id = 'x'", store.Year.End(store.At(time.Now()))))
+		hub.sql(fmt.Sprintf("UPDATE bots SET year_used = 999999999999999, year_until = %d WHERE bot_id = 'x'",
+			store.Year.End(store.At(time.Now()))))
 		for range 3 {
 			alice.post(take+"botId=x&n=1000000000", nil).want(200)
 		}

@@ -17,7 +17,8 @@ func TestBots_CreateListAndPages(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		anna := hub.as("anna")
 		anna.put("/v1/bots/acme/ci", nil).want(201)
-		if got := decoded[wire.Bot](anna.put("/v1/bots/acme/ci", nil).want(200)); got != (wire.Bot{Account: "acme", BotRefID: "@acme/ci"}) {
+		got := decoded[wire.Bot](anna.put("/v1/bots/acme/ci", nil).want(200))
+		if got != (wire.Bot{Account: "acme", BotRefID: "@acme/ci"}) {
 			t.Errorf("%+v", got)
 		}
 		anna.post(rateLimit+"botId=crawler", `{}`).want(200)
@@ -81,8 +82,11 @@ func TestBotToken_HasNoMoreThanTheCallersToken(t *testing.T) {
 				t.Errorf("%q: %+v", lifetime, got)
 			}
 		}
-		got := decoded[wire.BotToken](hub.as("anna").post(path, wire.CreateBotToken{Name: "ci", Lifetime: "never", Scopes: []wire.Scope{wire.ScopeWriteConfig}}).want(201))
-		if got.ExpiresAt != nil || !pat.Valid(got.Token) || got.Bot != "@acme/ci" || !slices.Equal(got.Scopes, []wire.Scope{wire.ScopeWriteConfig}) {
+		got := decoded[wire.BotToken](
+			hub.as("anna").post(path, wire.CreateBotToken{Name: "ci", Lifetime: "never",
+				Scopes: []wire.Scope{wire.ScopeWriteConfig}}).want(201))
+		if got.ExpiresAt != nil || !pat.Valid(got.Token) || got.Bot != "@acme/ci" ||
+			!slices.Equal(got.Scopes, []wire.Scope{wire.ScopeWriteConfig}) {
 			t.Errorf("%+v", got)
 		}
 		me := decoded[wire.Whoami](hub.with(got.Token).get("/v1/whoami").want(200))
@@ -90,11 +94,13 @@ func TestBotToken_HasNoMoreThanTheCallersToken(t *testing.T) {
 			t.Errorf("%+v", me)
 		}
 		// A bot creates neither bots nor tokens, not even its own.
-		all := hub.with(decoded[wire.BotToken](hub.as("anna").post(path, wire.CreateBotToken{Name: "all", Scopes: wire.Scopes}).want(201)).Token)
+		all := hub.with(decoded[wire.BotToken](
+			hub.as("anna").post(path, wire.CreateBotToken{Name: "all", Scopes: wire.Scopes}).want(201)).Token)
 		all.post(path, wire.CreateBotToken{Name: "x"}).problem(403, wire.CodeNotPermitted)
 		all.put("/v1/bots/acme/other", nil).problem(403, wire.CodeNotPermitted)
 
-		for _, body := range []string{`{}`, `{"name": ""}`, `{"name": "a\u0007"}`, `{"name": "a", "scopes": ["root"]}`, `{"name": "a", "lifetime": "x"}`, `{"name": "a", "lifetime": "-1d"}`, `{"name": "a", "lifetime": "99999999999w"}`} {
+		for _, body := range []string{`{}`, `{"name": ""}`, `{"name": "a\u0007"}`, `{"name": "a", "scopes": ["root"]}`,
+			`{"name": "a", "lifetime": "x"}`, `{"name": "a", "lifetime": "-1d"}`, `{"name": "a", "lifetime": "99999999999w"}`} {
 			hub.as("anna").post(path, body).problem(422, wire.CodeInvalidBody)
 		}
 		hub.as("anna").post("/v1/bots/acme/none/tokens", `{"name": "a"}`).problem(404, wire.CodeNotFound)
@@ -124,16 +130,20 @@ func TestBotTokens_ListAndRevoke(t *testing.T) {
 		anna.put("/v1/bots/acme/ci", nil).want(201)
 		anna.put("/v1/bots/acme/other", nil).want(201)
 		const path = "/v1/bots/acme/ci/tokens"
-		if got := decoded[wire.BotTokens](anna.get(path).want(200)); got.Bot != "@acme/ci" || got.Tokens == nil || len(got.Tokens) > 0 {
+		if got := decoded[wire.BotTokens](anna.get(path).want(200)); got.Bot != "@acme/ci" || got.Tokens == nil ||
+			len(got.Tokens) > 0 {
 			t.Errorf("%+v", got)
 		}
-		first := decoded[wire.BotToken](anna.post(path, wire.CreateBotToken{Name: "first", Scopes: []wire.Scope{wire.ScopeWriteConfig}}).want(201))
+		first := decoded[wire.BotToken](
+			anna.post(path, wire.CreateBotToken{Name: "first", Scopes: []wire.Scope{wire.ScopeWriteConfig}}).want(201))
 		second := decoded[wire.BotToken](anna.post(path, wire.CreateBotToken{Name: "second", Lifetime: "never"}).want(201))
 		foreign := decoded[wire.BotToken](anna.post("/v1/bots/acme/other/tokens", wire.CreateBotToken{Name: "x"}).want(201))
 
 		listed := decoded[wire.BotTokens](anna.get(path).want(200)).Tokens
-		if len(listed) != 2 || listed[0].ID != first.ID || listed[0].Shown != pat.Shown(first.Token) || listed[0].ExpiresAt == nil ||
-			!slices.Equal(listed[0].Scopes, []wire.Scope{wire.ScopeWriteConfig}) || listed[1].ExpiresAt != nil || listed[1].LastUsedAt != nil {
+		if len(listed) != 2 || listed[0].ID != first.ID || listed[0].Shown != pat.Shown(first.Token) ||
+			listed[0].ExpiresAt == nil ||
+			!slices.Equal(listed[0].Scopes, []wire.Scope{wire.ScopeWriteConfig}) || listed[1].ExpiresAt != nil ||
+			listed[1].LastUsedAt != nil {
 			t.Errorf("%+v", listed)
 		}
 		hub.with(first.Token).get("/v1/whoami").want(200)
@@ -161,12 +171,15 @@ func TestBotDelete_EndsTokensAndKeepsName(t *testing.T) {
 		anna := hub.as("anna")
 		anna.put("/v1/bots/acme/ci", nil).want(201)
 		anna.post(rateLimit+"botRefId=@acme/ci", `{"minuteLimit": 1000}`).want(200)
-		token := decoded[wire.BotToken](anna.post("/v1/bots/acme/ci/tokens", wire.CreateBotToken{Name: "ci", Scopes: []wire.Scope{wire.ScopeWriteConfig}}).want(201))
+		token := decoded[wire.BotToken](
+			anna.post("/v1/bots/acme/ci/tokens",
+				wire.CreateBotToken{Name: "ci", Scopes: []wire.Scope{wire.ScopeWriteConfig}}).want(201))
 		bot := hub.with(token.Token)
 		bot.put(clientCfg, `{"settings": {"a": 1}}`).want(200)
 
-		if got := decoded[wire.DeletedBot](anna.delete("/v1/bots/acme/ci").want(200)); got != (wire.DeletedBot{Bot: "@acme/ci", Existed: true, Revoked: 1}) {
-			t.Errorf("%+v", got)
+		deleted := decoded[wire.DeletedBot](anna.delete("/v1/bots/acme/ci").want(200))
+		if deleted != (wire.DeletedBot{Bot: "@acme/ci", Existed: true, Revoked: 1}) {
+			t.Errorf("%+v", deleted)
 		}
 		bot.put(clientCfg, `{"settings": {"a": 2}}`).problem(401, wire.CodeUnauthorized)
 		anna.get(rateLimit+"botRefId=@acme/ci").problem(404, wire.CodeNotFound)

@@ -44,7 +44,8 @@ func newBrowser(t *testing.T) *browser {
 	if _, err := exec.LookPath("chromium"); err != nil {
 		storetest.Missing(t, "the program chromium: install it, as with apt-get install chromium")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"),
+		chromedp.UserDataDir(t.TempDir()))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // which it refuses to set up for root
 	}
@@ -59,7 +60,8 @@ func newBrowser(t *testing.T) *browser {
 	if err := chromedp.Listen(ctx, b.note); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := chromedp.Call(ctx, cdpage.AddScriptToEvaluateOnNewDocument, cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: watch}); err != nil {
+	if _, err := chromedp.Call(ctx, cdpage.AddScriptToEvaluateOnNewDocument,
+		cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: watch}); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -102,13 +104,25 @@ func do[T any](t *testing.T, b *browser, action chromedp.Action[T]) T {
 // payloads are texts that run somewhere when they are not taken for text.
 func payloads() (all []string) {
 	for _, core := range []string{
-		`<script>alert(1)</script>`, `<script src=//evil.example/x.js></script>`, `<img src=x onerror=alert(1)>`, `<img src=//evil.example/x.png>`, `<svg onload=alert(1)>`, `<svg><script>alert(1)</script></svg>`,
-		`<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>`, `<iframe src=javascript:alert(1)>`, `<iframe srcdoc="<script>alert(1)</script>">`, `<object data=javascript:alert(1)>`, `<embed src=//evil.example>`,
-		`<a href=javascript:alert(1)>x</a>`, `<form action=//evil.example><input name=q><button>x`, `<base href=//evil.example/>`, `<meta http-equiv=refresh content="0;url=//evil.example">`, `<link rel=stylesheet href=//evil.example/x.css>`,
-		`<style>@import "//evil.example/x.css"; body{background:url(//evil.example/x)}</style>`, `<body onload=alert(1)>`, `<input autofocus onfocus=alert(1)>`, `<details open ontoggle=alert(1)>`, `<video><source onerror=alert(1)>`, `<marquee onstart=alert(1)>`,
-		`<!--<script>alert(1)`, `--><script>alert(1)</script>`, `]]><script>alert(1)</script>`, `<![CDATA[<script>alert(1)</script>]]>`, `<?xml version="1.0"?>`, `<template><script>alert(1)</script></template>`, `<noscript><p title="</noscript><img src=x onerror=alert(1)>">`,
-		`{{7*7}}`, `${alert(1)}`, `#{7*7}`, `<%= 7*7 %>`, `{{.Ref}}`, `{{template "head" .}}`, `javascript:alert(1)`, `data:text/html,<script>alert(1)</script>`, `vbscript:x`, `' onmouseover=alert(1) x='`, `" onmouseover=alert(1) x="`, "` onmouseover=alert(1) x=`",
-		"\u2028alert(1)\u2029", "+ADw-script+AD4-alert(1)+ADw-/script+AD4-", "\ufeff<script>alert(1)</script>", "\ufffe", `__proto__`, `constructor`, `<a id=cookie name=body>`, `&lt;script&gt;`, `&#60;script&#62;alert(1)&#60;/script&#62;`, `\u003cscript\u003ealert(1)`, "a\tb\nc",
+		`<script>alert(1)</script>`, `<script src=//evil.example/x.js></script>`, `<img src=x onerror=alert(1)>`,
+		`<img src=//evil.example/x.png>`, `<svg onload=alert(1)>`, `<svg><script>alert(1)</script></svg>`,
+		`<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>`, `<iframe src=javascript:alert(1)>`,
+		`<iframe srcdoc="<script>alert(1)</script>">`, `<object data=javascript:alert(1)>`, `<embed src=//evil.example>`,
+		`<a href=javascript:alert(1)>x</a>`, `<form action=//evil.example><input name=q><button>x`,
+		`<base href=//evil.example/>`, `<meta http-equiv=refresh content="0;url=//evil.example">`,
+		`<link rel=stylesheet href=//evil.example/x.css>`,
+		`<style>@import "//evil.example/x.css"; body{background:url(//evil.example/x)}</style>`, `<body onload=alert(1)>`,
+		`<input autofocus onfocus=alert(1)>`, `<details open ontoggle=alert(1)>`, `<video><source onerror=alert(1)>`,
+		`<marquee onstart=alert(1)>`,
+		`<!--<script>alert(1)`, `--><script>alert(1)</script>`, `]]><script>alert(1)</script>`,
+		`<![CDATA[<script>alert(1)</script>]]>`, `<?xml version="1.0"?>`, `<template><script>alert(1)</script></template>`,
+		`<noscript><p title="</noscript><img src=x onerror=alert(1)>">`,
+		`{{7*7}}`, `${alert(1)}`, `#{7*7}`, `<%= 7*7 %>`, `{{.Ref}}`, `{{template "head" .}}`, `javascript:alert(1)`,
+		`data:text/html,<script>alert(1)</script>`, `vbscript:x`, `' onmouseover=alert(1) x='`, `" onmouseover=alert(1) x="`,
+		"` onmouseover=alert(1) x=`",
+		"\u2028alert(1)\u2029", "+ADw-script+AD4-alert(1)+ADw-/script+AD4-", "\ufeff<script>alert(1)</script>", "\ufffe",
+		`__proto__`, `constructor`, `<a id=cookie name=body>`, `&lt;script&gt;`, `&#60;script&#62;alert(1)&#60;/script&#62;`,
+		`\u003cscript\u003ealert(1)`, "a\tb\nc",
 	} {
 		for _, before := range []string{"", `">`, `'>`, `</code></td></tr></table>`, `</title></style></textarea>`} {
 			all = append(all, before+core)
@@ -120,7 +134,8 @@ func payloads() (all []string) {
 func TestBrowser_ConfigNeverRuns(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)
-	hub.as("alice").post("/v1/apis/upload?account=acme&slug=pets", strings.Replace(pets, "Pets", "<script>alert(1)</script>", 1)).want(201)
+	hub.as("alice").post("/v1/apis/upload?account=acme&slug=pets",
+		strings.Replace(pets, "Pets", "<script>alert(1)</script>", 1)).want(201)
 	hub.as("alice").put(site+"/versions/1.0.0", bundle(t, "1.0.0")).want(201)
 	hub.publicProject("web")
 	settings := map[string]string{"large": strings.Repeat("<script>alert(1)</script>", 20_000)}
@@ -134,7 +149,8 @@ func TestBrowser_ConfigNeverRuns(t *testing.T) {
 	hub.settings(string(text))
 	b := newBrowser(t)
 	// The page as it is without the editor, which would take its place.
-	without := network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/static/*/dist/editor.js", Block: true}}}
+	editor := &network.BlockPattern{URLPattern: "*://*:*/static/*/dist/editor.js", Block: true}
+	without := network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{editor}}
 	if _, err := chromedp.Call(b.Context, network.SetBlockedURLs, without); err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +158,15 @@ func TestBrowser_ConfigNeverRuns(t *testing.T) {
 	var elements, misdeeds []string
 	for path := "/@acme/web"; path != ""; {
 		do(t, b, chromedp.Navigate(hub.url+path))
-		rows = append(rows, do(t, b, chromedp.Evaluate[[][2]string](`Array.from(document.querySelectorAll("tbody tr"), r => [r.children[0].textContent, r.children[1].textContent])`))...)
+		rows = append(rows,
+			do(t, b, chromedp.Evaluate[[][2]string](
+				`Array.from(document.querySelectorAll("tbody tr"), r => [r.children[0].textContent, r.children[1].textContent])`))...)
 		elements = append(elements, do(t, b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll("tbody *, script"), e => e.localName == "script" ? e.getAttribute("src") : e.localName)
-			.filter(n => !["tr", "th", "td", "code", "`+page.StaticURL("dist/shell.js")+`", "`+page.StaticURL("dist/editor.js")+`"].includes(n))`))...)
+			.filter(n => !["tr", "th", "td", "code", "`+page.StaticURL("dist/shell.js")+`",
+				"`+page.StaticURL("dist/editor.js")+`"].includes(n))`))...)
 		misdeeds = append(misdeeds, do(t, b, chromedp.Evaluate[[]string](`window.misdeeds`))...)
-		path = do(t, b, chromedp.Evaluate[string](`(next => next ? next.pathname + next.search : "")(document.querySelector("[rel=next]"))`))
+		path = do(t, b, chromedp.Evaluate[string](
+			`(next => next ? next.pathname + next.search : "")(document.querySelector("[rel=next]"))`))
 	}
 	if t.Logf("%d payloads", len(settings)); len(settings) < 200 || len(rows) != len(settings) {
 		t.Errorf("%d payloads became %d rows", len(settings), len(rows))
@@ -188,7 +208,8 @@ func TestBrowser_PagesFitWindowsAndDarkMode(t *testing.T) {
 	hub := one(t, nil)
 	hub.catalog()
 	hub.publicProject("web")
-	hub.settings(fmt.Sprintf(`{"theme": {"color": "teal"}, %q: %q}`, strings.Repeat("long", 50), strings.Repeat("wide", 200)))
+	hub.settings(fmt.Sprintf(`{"theme": {"color": "teal"}, %q: %q}`, strings.Repeat("long", 50),
+		strings.Repeat("wide", 200)))
 	hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
 	b := newBrowser(t)
 	for _, path := range []string{"/@acme/web", "/@acme/none"} {
@@ -201,7 +222,8 @@ func TestBrowser_PagesFitWindowsAndDarkMode(t *testing.T) {
 	}
 	colours := map[string]string{}
 	for _, scheme := range []string{"light", "dark"} {
-		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: scheme}}}
 		if _, err := chromedp.Call(b.Context, emulation.SetEmulatedMedia, media); err != nil {
 			t.Fatal(err)
 		}

@@ -102,7 +102,8 @@ func TestPostgres_WritersThatWaitForALockDoNotDelayReads(t *testing.T) {
 	for range callers {
 		all.Go(func() {
 			a, err := alice.try("PUT", clientCfg, `{"settings": {"a": 1}}`)
-			if err != nil || a.status != 503 || a.header.Get("Retry-After") == "" || !strings.Contains(string(a.body), string(wire.CodeUnavailable)) {
+			if err != nil || a.status != 503 || a.header.Get("Retry-After") == "" ||
+				!strings.Contains(string(a.body), string(wire.CodeUnavailable)) {
 				t.Errorf("a write: %v, %+v", err, a)
 			}
 		})

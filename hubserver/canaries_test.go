@@ -73,7 +73,9 @@ func TestLog_HasNoSecretFromAnyPlace(t *testing.T) {
 		sent += secrets.send(hub.as("anna"), every(10, places))
 
 		broken := &lockedBuffer{} // the log of a hub without a store, which panics
-		server := httptest.NewServer(hubserver.New(hubserver.Config{PublicURL: publicURL, Version: hubVersion, Log: slog.New(slog.NewJSONHandler(broken, nil)), Limits: hubserver.DefaultLimits}))
+		server := httptest.NewServer(hubserver.New(
+			hubserver.Config{PublicURL: publicURL, Version: hubVersion, Log: slog.New(slog.NewJSONHandler(broken, nil)),
+				Limits: hubserver.DefaultLimits}))
 		t.Cleanup(server.Close)
 		other := *hub
 		other.url = server.URL

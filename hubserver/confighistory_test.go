@@ -22,24 +22,28 @@ func TestConfigHistory_SaysWhoChangedWhat(t *testing.T) {
 		}
 		first := hub.as("alice").put(clientCfg, `{"settings": {"a": 1, "b": {"c": true}}}`).want(200)
 		hub.as("alice").put(clientCfg, `{"settings": {"a": 1, "b": {"c": true}}}`).want(200) // changes nothing
-		second := hub.as("anna").patch(config, `{"set": {"a": 2, "d": 3}, "remove": ["b.c"]}`, header{"If-Match": first.etag()}).want(200)
+		second := hub.as("anna").patch(config, `{"set": {"a": 2, "d": 3}, "remove": ["b.c"]}`,
+			header{"If-Match": first.etag()}).want(200)
 		page := decoded[wire.ConfigHistory](hub.as("rita").get(configHistory).want(200))
 		if len(page.Entries) != 2 || page.NextCursor != "" {
 			t.Fatalf("%+v", page)
 		}
 		newest, oldest := page.Entries[0], page.Entries[1]
 		want := decoded[wire.Config](hub.as("rita").get(config).want(200))
-		if newest.Edit != want.Edit || newest.UpdatedBy != "anna" || newest.UpdatedVia != wire.ViaAPI || newest.TokenName != "test" {
+		if newest.Edit != want.Edit || newest.UpdatedBy != "anna" || newest.UpdatedVia != wire.ViaAPI ||
+			newest.TokenName != "test" {
 			t.Errorf("the newest entry is %+v, the config's %+v", newest, want.Edit)
 		}
 		if newest.Parent != oldest.Revision || newest.Added != 1 || newest.Changed != 1 || newest.Removed != 1 {
 			t.Errorf("the newest entry is %+v", newest)
 		}
-		if oldest.Parent != "" || oldest.Added != 2 || oldest.UpdatedVia != wire.ViaPush || oldest.RequestID != first.header.Get("X-Request-Id") {
+		if oldest.Parent != "" || oldest.Added != 2 || oldest.UpdatedVia != wire.ViaPush ||
+			oldest.RequestID != first.header.Get("X-Request-Id") {
 			t.Errorf("the oldest entry is %+v", oldest)
 		}
 		was := hub.as("rita").get(config + "?revision=" + oldest.Revision).want(200)
-		if got := decoded[wire.Config](was); string(got.Config) != `{"a":1,"b.c":true}` || got.Edit != oldest.Edit || was.etag() != first.etag() {
+		if got := decoded[wire.Config](was); string(got.Config) != `{"a":1,"b.c":true}` || got.Edit != oldest.Edit ||
+			was.etag() != first.etag() {
 			t.Errorf("the config was %s, %+v", got.Config, got)
 		}
 		hub.as("rita").get(config+"?revision="+oldest.Revision, header{"If-None-Match": first.etag()}).want(304)
@@ -61,7 +65,8 @@ func TestHistory_ShowsMessages(t *testing.T) {
 		for _, e := range decoded[wire.ConfigHistory](alice.get(configHistory).want(200)).Entries {
 			messages = append(messages, e.Message)
 		}
-		messages = append(messages, decoded[wire.BaseFilesHistory](alice.get(baseFiles + "/history").want(200)).Entries[0].Message)
+		messages = append(messages, decoded[wire.BaseFilesHistory](
+			alice.get(baseFiles + "/history").want(200)).Entries[0].Message)
 		want := []string{"", "warmer – as asked", "warmer – as asked", "warmer – as asked"}
 		if diff := cmp.Diff(want, messages); diff != "" {
 			t.Error(diff)
@@ -82,7 +87,8 @@ func TestConfigHistory_ShowsARestoreAsOne(t *testing.T) {
 		hub.project()
 		first, second := hub.settings(`{"a": 1}`), hub.settings(`{"a": 2}`)
 		hub.as("anna").put(clientCfg+"?restore=1", `{"settings": {"a": 1}}`, header{"If-Match": second}).want(200)
-		if c := decoded[wire.Config](hub.as("rita").get(config).want(200)); c.UpdatedVia != wire.ViaRestore || c.UpdatedBy != "anna" || `"`+c.Revision+`"` != first {
+		if c := decoded[wire.Config](hub.as("rita").get(config).want(200)); c.UpdatedVia != wire.ViaRestore ||
+			c.UpdatedBy != "anna" || `"`+c.Revision+`"` != first {
 			t.Errorf("%+v", c)
 		}
 		newest := decoded[wire.ConfigHistory](hub.as("rita").get(configHistory).want(200)).Entries[0]
@@ -113,7 +119,8 @@ func TestConfigHistory_HasPages(t *testing.T) {
 		if len(got) != 7 || cursor != "" {
 			t.Errorf("the pages have %d entries, want 7; the last cursor is %q", len(got), cursor)
 		}
-		for _, bad := range []string{"limit=0", "limit=201", "limit=x", "cursor=0", "cursor=-1", "cursor=x", "cursor=99999999999999999999"} {
+		for _, bad := range []string{"limit=0", "limit=201", "limit=x", "cursor=0", "cursor=-1", "cursor=x",
+			"cursor=99999999999999999999"} {
 			hub.as("rita").get(configHistory+"?"+bad).problem(422, wire.CodeInvalidBody)
 		}
 	})

@@ -20,7 +20,8 @@ func TestPutConfig_FoldsAndReplaces(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
-		first := alice.put(clientCfg, `{"source": "openapi.yaml", "settings": {"theme": {"color": "teal", "n": 1.0}, "a.b": [1, {"z": 1, "y": 2}], "enrichments": [{}, {}]}}`).want(200)
+		first := alice.put(clientCfg,
+			`{"source": "openapi.yaml", "settings": {"theme": {"color": "teal", "n": 1.0}, "a.b": [1, {"z": 1, "y": 2}], "enrichments": [{}, {}]}}`).want(200)
 		w := decoded[wire.ConfigWritten](first)
 		const flat = `{"a\\.b":[1,{"y":2,"z":1}],"enrichments":[{},{}],"theme.color":"teal","theme.n":1.0}`
 		if string(w.Config) != flat || w.EnrichmentCount != 2 || w.OverwroteExistingConfig || w.Replaced != nil {
@@ -35,7 +36,8 @@ func TestPutConfig_FoldsAndReplaces(t *testing.T) {
 			t.Errorf("the second push: %+v", second)
 		}
 		got := decoded[wire.Config](hub.as("rita").get(config).want(200))
-		if string(got.Config) != `{"x":true}` || got.Revision != second.Revision || !got.HasConfig || got.UpdatedBy != "anna" {
+		if string(got.Config) != `{"x":true}` || got.Revision != second.Revision || !got.HasConfig ||
+			got.UpdatedBy != "anna" {
 			t.Errorf("a reader sees %+v", got)
 		}
 	})
@@ -133,11 +135,13 @@ func TestPutConfig_OtherRevisionIsRefusedWithAuthor(t *testing.T) {
 			"a seed, though it has the tag": {"If-None-Match": "*", "If-Match": etag},
 		} {
 			p := alice.put(clientCfg, `{"settings": {"b": 2}}`, h).problem(412, wire.CodeRevisionChanged)
-			if p.Current == nil || `"`+p.Current.Revision+`"` != etag || p.Current.UpdatedBy != "alice" || p.Current.UpdatedVia != wire.ViaPush || !strings.Contains(p.Hint, "alice") {
+			if p.Current == nil || `"`+p.Current.Revision+`"` != etag || p.Current.UpdatedBy != "alice" ||
+				p.Current.UpdatedVia != wire.ViaPush || !strings.Contains(p.Hint, "alice") {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}
-		for name, h := range map[string]header{"its own tag": {"If-Match": etag}, "one of several": {"If-Match": `"x",` + etag}, "any": {"If-Match": "*"}} {
+		for name, h := range map[string]header{"its own tag": {"If-Match": etag},
+			"one of several": {"If-Match": `"x",` + etag}, "any": {"If-Match": "*"}} {
 			if a := alice.put(clientCfg, `{"settings": {"a": 1}}`, h).want(200); a.etag() != etag {
 				t.Errorf("%s: ETag %s", name, a.etag())
 			}
@@ -148,7 +152,8 @@ func TestPutConfig_OtherRevisionIsRefusedWithAuthor(t *testing.T) {
 func TestPutConfig_SeedRequiresNoConfig(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		w := decoded[wire.ConfigWritten](hub.as("alice").put(clientCfg, `{"settings": {"a": 1}}`, header{"If-None-Match": "*"}).want(200))
+		w := decoded[wire.ConfigWritten](
+			hub.as("alice").put(clientCfg, `{"settings": {"a": 1}}`, header{"If-None-Match": "*"}).want(200))
 		c := decoded[wire.Config](hub.as("alice").get(config).want(200))
 		if w.OverwroteExistingConfig || c.UpdatedVia != wire.ViaCreate {
 			t.Errorf("%+v, then %+v", w, c)
@@ -168,7 +173,8 @@ func TestPutConfig_OneOfManyWritersWins(t *testing.T) {
 			for i := range writers {
 				all.Go(func() {
 					var err error
-					answers[i], err = hubs[i%len(hubs)].with(alice.token).try("PUT", clientCfg, fmt.Sprintf(`{"settings": {"winner": "%d of %d"}}`, i, round), header{"If-Match": etag})
+					answers[i], err = hubs[i%len(hubs)].with(alice.token).try("PUT", clientCfg,
+						fmt.Sprintf(`{"settings": {"winner": "%d of %d"}}`, i, round), header{"If-Match": etag})
 					if err != nil {
 						t.Error(err)
 					}
@@ -197,12 +203,15 @@ func TestPatchConfig_SetsAndRemovesKeys(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		etag := hub.settings(`{"a": {"b": 1, "c": 2}, "gone": [], "enrichments": {"x": {}}}`)
-		a := hub.as("alice").patch(config, `{"set": {"a.b": "new", "d": null}, "remove": ["gone", "never there"]}`, header{"If-Match": etag}).want(200)
+		a := hub.as("alice").patch(config, `{"set": {"a.b": "new", "d": null}, "remove": ["gone", "never there"]}`,
+			header{"If-Match": etag}).want(200)
 		w := decoded[wire.ConfigWritten](a)
-		if string(w.Config) != `{"a.b":"new","a.c":2,"d":null,"enrichments.x":{}}` || !w.OverwroteExistingConfig || w.EnrichmentCount != 1 {
+		if string(w.Config) != `{"a.b":"new","a.c":2,"d":null,"enrichments.x":{}}` || !w.OverwroteExistingConfig ||
+			w.EnrichmentCount != 1 {
 			t.Errorf("%+v", w)
 		}
-		if c := decoded[wire.Config](hub.as("alice").get(config).want(200)); c.UpdatedVia != wire.ViaAPI || `"`+c.Revision+`"` != a.etag() {
+		if c := decoded[wire.Config](hub.as("alice").get(config).want(200)); c.UpdatedVia != wire.ViaAPI ||
+			`"`+c.Revision+`"` != a.etag() {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -220,19 +229,20 @@ func TestPatchConfig_OrderOfErrors(t *testing.T) {
 			code    wire.Code
 			pointer string
 		}{
-			"bad, without condition":       {`{"set": {"k": {"l": 1}}}`, nil, 422, wire.CodeInvalidBody, "/set/k"},
-			"a bad key":                    {`{"set": {"a\\x": 1}}`, []header{stale}, 422, wire.CodeInvalidBody, `/set/a\x`},
-			"a clash with itself":          {`{"set": {"k": 1, "k.l": 1}}`, nil, 422, wire.CodeInvalidBody, "/set/k.l"},
-			"set and removed":              {`{"set": {"k": 1}, "remove": ["k"]}`, nil, 422, wire.CodeInvalidBody, "/set/k"},
-			"a bad key removed":            {`{"remove": ["\\"]}`, nil, 422, wire.CodeInvalidBody, "/remove/0"},
-			"an unknown member":            {`{"unset": ["k"]}`, nil, 422, wire.CodeInvalidBody, "/unset"},
-			"set is not an object":         {`{"set": null}`, nil, 422, wire.CodeInvalidBody, "/set"},
-			"without condition":            {`{"set": {"k": 1}}`, nil, 428, wire.CodePreconditionRequired, ""},
-			"an empty condition":           {`{"set": {"k": 1}}`, []header{{"If-Match": ""}}, 412, wire.CodeRevisionChanged, ""},
-			"stale":                        {`{"set": {"a": 1}}`, []header{stale}, 412, wire.CodeRevisionChanged, ""},
-			"a leaf above a key":           {`{"set": {"a": 1}}`, []header{fresh}, 422, wire.CodeInvalidBody, "/set/a"},
-			"a key below a leaf":           {`{"set": {"a.b.c": 1}}`, []header{fresh}, 422, wire.CodeInvalidBody, "/set/a.b.c"},
-			"a key below a leaf with *":    {`{"set": {"a.b.c": 1}}`, []header{{"If-Match": "*"}}, 422, wire.CodeInvalidBody, "/set/a.b.c"},
+			"bad, without condition": {`{"set": {"k": {"l": 1}}}`, nil, 422, wire.CodeInvalidBody, "/set/k"},
+			"a bad key":              {`{"set": {"a\\x": 1}}`, []header{stale}, 422, wire.CodeInvalidBody, `/set/a\x`},
+			"a clash with itself":    {`{"set": {"k": 1, "k.l": 1}}`, nil, 422, wire.CodeInvalidBody, "/set/k.l"},
+			"set and removed":        {`{"set": {"k": 1}, "remove": ["k"]}`, nil, 422, wire.CodeInvalidBody, "/set/k"},
+			"a bad key removed":      {`{"remove": ["\\"]}`, nil, 422, wire.CodeInvalidBody, "/remove/0"},
+			"an unknown member":      {`{"unset": ["k"]}`, nil, 422, wire.CodeInvalidBody, "/unset"},
+			"set is not an object":   {`{"set": null}`, nil, 422, wire.CodeInvalidBody, "/set"},
+			"without condition":      {`{"set": {"k": 1}}`, nil, 428, wire.CodePreconditionRequired, ""},
+			"an empty condition":     {`{"set": {"k": 1}}`, []header{{"If-Match": ""}}, 412, wire.CodeRevisionChanged, ""},
+			"stale":                  {`{"set": {"a": 1}}`, []header{stale}, 412, wire.CodeRevisionChanged, ""},
+			"a leaf above a key":     {`{"set": {"a": 1}}`, []header{fresh}, 422, wire.CodeInvalidBody, "/set/a"},
+			"a key below a leaf":     {`{"set": {"a.b.c": 1}}`, []header{fresh}, 422, wire.CodeInvalidBody, "/set/a.b.c"},
+			"a key below a leaf with *": {`{"set": {"a.b.c": 1}}`, []header{{"If-Match": "*"}}, 422, wire.CodeInvalidBody,
+				"/set/a.b.c"},
 			"no JSON comes before 428":     {`{"set": `, nil, 400, wire.CodeInvalidJSON, ""},
 			"a duplicate member":           {`{"set": {"k": 1, "k": 2}}`, nil, 400, wire.CodeInvalidJSON, ""},
 			"a lone surrogate in a string": {`{"set": {"k": "\ud800"}}`, nil, 400, wire.CodeInvalidJSON, ""},
@@ -290,7 +300,8 @@ func TestPutConfig_UnusualValuesRoundTrip(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		for _, value := range []string{
-			`-0`, `1e400`, `9007199254740993`, `0.10`, `"\u0000"`, `"\u2028<\/script>"`, `"é"`, `""`, `{}`, `[]`, `[[{"a":{"b":1}}]]`, `null`, `"` + strings.Repeat("x", 100_000) + `"`,
+			`-0`, `1e400`, `9007199254740993`, `0.10`, `"\u0000"`, `"\u2028<\/script>"`, `"é"`, `""`, `{}`, `[]`,
+			`[[{"a":{"b":1}}]]`, `null`, `"` + strings.Repeat("x", 100_000) + `"`,
 		} {
 			hub.settings(`{"": {"__proto__": ` + value + `}}`)
 			c := decoded[wire.Config](hub.as("rita").get(config).want(200))
@@ -369,11 +380,13 @@ func TestConfig_CredentialsDoNotBecomePublic(t *testing.T) {
 			Pointer: "/api/k~11", Keyword: wire.KeywordCredential,
 			Detail: "this looks like a GitHub token: everyone who can read the project can read it",
 		}
-		if len(findings) != 1 || findings[0].Detail != want.Detail || findings[0].Pointer != want.Pointer || findings[0].Keyword != want.Keyword {
+		if len(findings) != 1 || findings[0].Detail != want.Detail || findings[0].Pointer != want.Pointer ||
+			findings[0].Keyword != want.Keyword {
 			t.Errorf("%+v", findings)
 		}
 		refused(alice.patch(web, `{"visibility": "public"}`))
-		refused(alice.post("/v1/projects", `{"account": "acme", "slug": "copy", "copyOf": {"account": "acme", "slug": "web"}, "visibility": "public"}`))
+		refused(alice.post("/v1/projects",
+			`{"account": "acme", "slug": "copy", "copyOf": {"account": "acme", "slug": "web"}, "visibility": "public"}`))
 		alice.get("/v1/projects/acme/copy").problem(404, wire.CodeNotFound)
 		former := decoded[wire.ConfigWritten](written).Revision
 

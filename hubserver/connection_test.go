@@ -77,7 +77,8 @@ func (l *line) answer() *answer {
 		status: resp.StatusCode, answerHeader: resp.Header, answer: body,
 	}
 	x.hold(l.t)
-	return &answer{t: l.t, call: l.req.Method + " " + l.req.URL.Path, status: resp.StatusCode, header: resp.Header, closes: resp.Close, body: body}
+	return &answer{t: l.t, call: l.req.Method + " " + l.req.URL.Path, status: resp.StatusCode, header: resp.Header,
+		closes: resp.Close, body: body}
 }
 
 // closed fails the test unless the hub has closed the connection, or does so.
@@ -113,7 +114,8 @@ func TestConnection_RefusalComesBeforeBody(t *testing.T) {
 		"below the server's own patience": {baseFiles, "x", "", 1000, 401},
 	} {
 		l := hub.dial()
-		l.send(fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: %d\nExpect: 100-continue\n%s", c.path, c.token, c.length, c.headers))
+		l.send(fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: %d\nExpect: 100-continue\n%s", c.path,
+			c.token, c.length, c.headers))
 		if a := l.answer(); a.status != c.status {
 			t.Errorf("%s: status %d, want %d: %s", name, a.status, c.status, a.body)
 		} else if !a.closes {
@@ -127,7 +129,8 @@ func TestConnection_ContinueIsSentWhenBodyIsWanted(t *testing.T) {
 	hub.project()
 	body := tarOf(t, file{name: "a"})
 	l := hub.dial()
-	l.send(fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: %d\nExpect: 100-continue", baseFiles, hub.as("alice").token, len(body)))
+	l.send(fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: %d\nExpect: 100-continue", baseFiles,
+		hub.as("alice").token, len(body)))
 	resp, err := http.ReadResponse(l.in, nil)
 	if err != nil || resp.StatusCode != http.StatusContinue {
 		t.Fatalf("%v, %v", resp, err)
@@ -145,7 +148,8 @@ func TestConnection_EndsWhileTheHubDrains(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	body := tarOf(t, file{name: "a"})
-	head := fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: %d", baseFiles, hub.as("alice").token, len(body))
+	head := fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: %d", baseFiles, hub.as("alice").token,
+		len(body))
 	before, after := hub.dial(), hub.dial()
 	before.send(head + "\nExpect: 100-continue")
 	if resp, err := http.ReadResponse(before.in, nil); err != nil || resp.StatusCode != http.StatusContinue {
@@ -224,8 +228,10 @@ func TestConnection_TruncatedBodyIsRejected(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	for _, request := range []string{
-		"PUT " + baseFiles + " HTTP/1.1", "PUT " + site + "/versions/2.0.0 HTTP/1.1", "POST /v1/apis/upload HTTP/1.1", "PUT /v1/apis/acme/pets/document HTTP/1.1",
-		"PUT " + clientCfg + " HTTP/1.1\nContent-Type: application/json", "POST /v1/projects HTTP/1.1\nContent-Type: application/json",
+		"PUT " + baseFiles + " HTTP/1.1", "PUT " + site + "/versions/2.0.0 HTTP/1.1", "POST /v1/apis/upload HTTP/1.1",
+		"PUT /v1/apis/acme/pets/document HTTP/1.1",
+		"PUT " + clientCfg + " HTTP/1.1\nContent-Type: application/json",
+		"POST /v1/projects HTTP/1.1\nContent-Type: application/json",
 	} {
 		for _, length := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
 			l := hub.dial()
@@ -290,13 +296,15 @@ func quiet(t *testing.T, f func(t *testing.T, hub *testHub, dial func() *line)) 
 
 // put is the head of a push of base files.
 func put(hub *testHub, length int, more ...string) string {
-	return fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: %d\n%s", baseFiles, hub.as("alice").token, length, strings.Join(more, "\n"))
+	return fmt.Sprintf("PUT %s HTTP/1.1\nAuthorization: Bearer %s\nContent-Length: %d\n%s", baseFiles,
+		hub.as("alice").token, length, strings.Join(more, "\n"))
 }
 
 // What all requests share is made outside of every bubble.
 var (
 	_, _ = store.Decompress(nil, store.Compress([]byte("x")), 1)
-	_    = hubserver.New(hubserver.Config{PublicURL: publicURL, Log: slog.New(slog.DiscardHandler), Limits: hubserver.DefaultLimits})
+	_    = hubserver.New(hubserver.Config{PublicURL: publicURL, Log: slog.New(slog.DiscardHandler),
+		Limits: hubserver.DefaultLimits})
 )
 
 func TestConnection_StalledBodyTimesOut(t *testing.T) {
@@ -351,7 +359,8 @@ func TestRoom_SlowStrangersKeepNobodyFromSigningIn(t *testing.T) {
 func TestRoom_SlowDescriptionLeavesRoomToOthers(t *testing.T) {
 	hub := one(t, func(cfg *hubserver.Config) { cfg.Limits.Memory = 16 << 20 })
 	hub.catalog()
-	head := "POST /v1/apis/upload?account=sam&slug=slow HTTP/1.1\nAuthorization: Bearer " + hub.token("sam", wire.Scopes...)
+	head := "POST /v1/apis/upload?account=sam&slug=slow HTTP/1.1\nAuthorization: Bearer " +
+		hub.token("sam", wire.Scopes...)
 	hub.slow(head, 2<<20+1, 2<<20, 2<<20)
 	large := strings.Replace(pets, "{", "{"+strings.Repeat(" ", 1<<20), 1)
 	hub.as("alice").post("/v1/apis/upload?account=acme&slug=large", large).want(201)
@@ -402,7 +411,9 @@ func TestResponse_ThatIsNotTakenEndsTheConnection(t *testing.T) {
 		token := "Authorization: Bearer " + hub.as("alice").token
 		body := `{"settings": {"title": "second"}}`
 		get := "GET " + web + "/config HTTP/1.1\r\nHost: hub\r\n" + token + "\r\n\r\n"
-		put := fmt.Sprintf("PUT %s/client-config HTTP/1.1\r\nHost: hub\r\n%s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", web, token, len(body), body)
+		put := fmt.Sprintf(
+			"PUT %s/client-config HTTP/1.1\r\nHost: hub\r\n%s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			web, token, len(body), body)
 		l := dial()
 		if _, err := io.WriteString(l, get+put); err != nil {
 			t.Fatal(err)

@@ -162,7 +162,8 @@ func (c *contract) validate(at string, v any) error {
 		if err := compiler.AddResource(documentName, c.root); err != nil {
 			panic(err)
 		}
-		schema = compiler.MustCompile(documentName + "#" + strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D").Replace(at))
+		schema = compiler.MustCompile(
+			documentName + "#" + strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D").Replace(at))
 		c.schemas[at] = schema
 	}
 	c.mu.Unlock()
@@ -202,7 +203,8 @@ func (c *contract) check(x *exchange) []error {
 	at, accepted := "", false
 	switch {
 	case op == nil && x.status == http.StatusNotFound && (x.method == http.MethodGet || x.method == http.MethodHead) &&
-		(strings.HasPrefix(x.path, "/@") || !strings.HasPrefix(x.path, "/v1/") && strings.Contains(x.header.Get("Accept"), "text/html")):
+		(strings.HasPrefix(x.path, "/@") || !strings.HasPrefix(x.path, "/v1/") &&
+			strings.Contains(x.header.Get("Accept"), "text/html")):
 		at = pointer("paths", "/@{account}/{slug}", "get", "responses", "404")
 	case op == nil && x.status == http.StatusNotFound:
 		at = "/components/responses/UnknownRoute"
@@ -282,7 +284,8 @@ func (c *contract) checkAnswer(response map[string]any, at string, x *exchange) 
 	}
 	mediaType, _, err := mime.ParseMediaType(x.answerHeader.Get("Content-Type"))
 	if err != nil || content[mediaType] == nil {
-		return []error{fmt.Errorf("Content-Type %q is not among %v", x.answerHeader.Get("Content-Type"), slices.Sorted(maps.Keys(content)))}
+		return []error{fmt.Errorf("Content-Type %q is not among %v", x.answerHeader.Get("Content-Type"),
+			slices.Sorted(maps.Keys(content)))}
 	}
 	return c.checkJSON(at+pointer("content", mediaType), x.answer)
 }
@@ -357,7 +360,8 @@ func (c *contract) parameters(op *operation) (all []string) {
 func (c *contract) open(op *operation) bool {
 	described, _ := c.object(op.at)
 	security, own := described["security"].([]any)
-	return own && (len(security) == 0 || slices.ContainsFunc(security, func(v any) bool { return len(v.(map[string]any)) == 0 }))
+	return own && (len(security) == 0 ||
+		slices.ContainsFunc(security, func(v any) bool { return len(v.(map[string]any)) == 0 }))
 }
 
 func (c *contract) checkRequestBody(op *operation, x *exchange) []error {

@@ -32,13 +32,16 @@ func TestCreateProject_CopiesWithBlobsOfItsOwn(t *testing.T) {
 		tree := hub.furnished()
 		source := hub.as("alice").get(web).project()
 		p := hub.as("alice").post("/v1/projects", copyOfWeb("pr-7")).want(201).project()
-		if p.Stack != source.Stack || p.StackVersion != source.StackVersion || p.API != source.API || p.Visibility != wire.Private {
+		if p.Stack != source.Stack || p.StackVersion != source.StackVersion || p.API != source.API ||
+			p.Visibility != wire.Private {
 			t.Errorf("%+v is no copy of %+v", p, source)
 		}
-		if p.Config.Revision != source.Config.Revision || p.Config.UpdatedVia != wire.ViaCreate || p.Config.UpdatedBy != "alice" || p.BaseFiles == nil || p.BaseFiles.Tree != tree {
+		if p.Config.Revision != source.Config.Revision || p.Config.UpdatedVia != wire.ViaCreate ||
+			p.Config.UpdatedBy != "alice" || p.BaseFiles == nil || p.BaseFiles.Tree != tree {
 			t.Errorf("config %+v, base files %+v, want those of %+v", p.Config, p.BaseFiles, source)
 		}
-		if n := hub.count("SELECT count(*) FROM blobs b JOIN resources r ON r.id = b.resource_id WHERE r.slug = 'pr-7'"); n != 2 {
+		if n := hub.count(
+			"SELECT count(*) FROM blobs b JOIN resources r ON r.id = b.resource_id WHERE r.slug = 'pr-7'"); n != 2 {
 			t.Errorf("the copy has %d blobs, want 2", n)
 		}
 		// What happens to one of them does not happen to the other.
@@ -46,7 +49,8 @@ func TestCreateProject_CopiesWithBlobsOfItsOwn(t *testing.T) {
 		hub.as("anna").delete(web).want(200)
 		hub.purge()
 		copied := "/v1/projects/acme/pr-7"
-		if c := decoded[wire.Config](hub.as("alice").get(copied + "/config").want(200)); string(c.Config) != `{"a":1,"b":"two"}` {
+		if c := decoded[wire.Config](hub.as("alice").get(copied + "/config").want(200)); string(
+			c.Config) != `{"a":1,"b":"two"}` {
 			t.Errorf("the copy's config is %s", c.Config)
 		}
 		hub.as("alice").get(copied + "/preview/base-files/archive").want(200)
@@ -73,7 +77,8 @@ func TestCreateProject_CopiesToAnotherAccount(t *testing.T) {
 			}
 			req.Slug = "second"
 		}
-		if n := hub.count("SELECT count(*) FROM blobs b JOIN resources r ON r.id = b.resource_id WHERE r.slug IN ('mine', 'second')"); n != 4 {
+		if n := hub.count(
+			"SELECT count(*) FROM blobs b JOIN resources r ON r.id = b.resource_id WHERE r.slug IN ('mine', 'second')"); n != 4 {
 			t.Errorf("the copies have %d blobs, want 4", n)
 		}
 	})
@@ -105,7 +110,8 @@ func TestCreateProject_CopyNeedsRightsOnAllItBinds(t *testing.T) {
 		// Everyone may read a public project, but not the stack and the API that it uses.
 		hub.as("sam").post("/v1/projects", to("sam", "@acme/open")).problem(403, wire.CodeNotPermitted)
 		hub.as("rita").post("/v1/projects", to("rita", "@acme/open")).want(201)
-		hub.with(hub.token("alice", wire.ScopeWriteConfig)).post("/v1/projects", to("acme", "@acme/web")).problem(403, wire.CodeMissingScope)
+		hub.with(hub.token("alice", wire.ScopeWriteConfig)).post("/v1/projects", to("acme", "@acme/web")).problem(403,
+			wire.CodeMissingScope)
 	})
 }
 
@@ -172,7 +178,8 @@ func TestDeleteExpired_DeletesInTime(t *testing.T) {
 		deleteExpired(0)
 		hub.as("alice").get("/v1/projects/acme/pr-7").problem(404, wire.CodeNotFound)
 		hub.as("alice").get("/v1/projects/acme/pr-8").want(200)
-		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'project.delete' AND object = '@acme/pr-7' AND detail = 'expired'"); n != 1 {
+		if n := hub.count(
+			"SELECT count(*) FROM audit WHERE action = 'project.delete' AND object = '@acme/pr-7' AND detail = 'expired'"); n != 1 {
 			t.Errorf("%d rows in the audit", n)
 		}
 		// A project of the same name that is created later does not expire.
@@ -192,7 +199,8 @@ func TestDeleteExpired_RemovesBlobs(t *testing.T) {
 		if _, err := hub.server.DeleteExpired(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := hub.count("SELECT count(*) FROM blobs b JOIN resources r ON r.id = b.resource_id WHERE r.kind = 'project'"); n != 0 {
+		if n := hub.count(
+			"SELECT count(*) FROM blobs b JOIN resources r ON r.id = b.resource_id WHERE r.kind = 'project'"); n != 0 {
 			t.Errorf("%d blobs are left", n)
 		}
 	})

@@ -82,7 +82,9 @@ func TestConfig_IsReplacedWhenItIsDamaged(t *testing.T) {
 		hub.flip("revisions", "body", "n = (SELECT max(n) FROM revisions)")
 		hub.wantDamaged(config)
 		hub.as("alice").patch(config, `{"set": {"a": 1}}`, header{"If-Match": before}).problem(500, wire.CodeDamaged)
-		if p := hub.as("rita").get(config).problem(500, wire.CodeDamaged); p.Detail != "the stored bytes of the config of @acme/web are damaged" || !strings.Contains(p.Hint, "tool push NAME --force") {
+		if p := hub.as("rita").get(config).problem(500,
+			wire.CodeDamaged); p.Detail != "the stored bytes of the config of @acme/web are damaged" ||
+			!strings.Contains(p.Hint, "tool push NAME --force") {
 			t.Errorf("a reader is told %q, %q", p.Detail, p.Hint)
 		}
 		hub.as("sam").get(config).problem(403, wire.CodeNotPermitted)
@@ -132,7 +134,8 @@ func TestPush_ReplacesDamagedContents(t *testing.T) {
 		for name, again := range repair {
 			hub.flip("blobs", "body", "TRUE")
 			hub.wantDamaged(baseFiles + "/archive")
-			if p := hub.as("rita").get(baseFiles+"/archive").problem(500, wire.CodeDamaged); p.Detail != store.ErrDamaged.Error() {
+			if p := hub.as("rita").get(baseFiles+"/archive").problem(500,
+				wire.CodeDamaged); p.Detail != store.ErrDamaged.Error() {
 				t.Errorf("the detail is %q", p.Detail)
 			}
 			again(t, hub)
@@ -255,7 +258,8 @@ func TestBundle_IsReplacedWhenItIsDamaged(t *testing.T) {
 		} {
 			harm()
 			hub.wantDamaged(path)
-			hub.as("alice").put(site+"/versions/1.0.0", bundle(t, "1.0.0", file{name: "other"})).problem(409, wire.CodeVersionExists)
+			hub.as("alice").put(site+"/versions/1.0.0", bundle(t, "1.0.0", file{name: "other"})).problem(409,
+				wire.CodeVersionExists)
 			hub.as("alice").put(site+"/versions/1.0.0", body).want(200)
 			if got := hub.as("rita").get(path).want(200); !bytes.Equal(got.body, want) {
 				t.Errorf("%s: %d bytes are not the %d that were published", name, len(got.body), len(want))

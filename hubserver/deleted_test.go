@@ -27,7 +27,8 @@ func TestRestoreProject_BringsBackAll(t *testing.T) {
 			t.Errorf("%+v", deleted)
 		}
 		for _, existed := range []bool{false, true} {
-			if p := decoded[wire.Restored](alice.post(restored, nil).want(200)); p.Existed != existed || p.Project != mustRef("@acme/web") {
+			if p := decoded[wire.Restored](alice.post(restored, nil).want(200)); p.Existed != existed ||
+				p.Project != mustRef("@acme/web") {
 				t.Errorf("%+v, want existed %v", p, existed)
 			}
 		}
@@ -36,7 +37,8 @@ func TestRestoreProject_BringsBackAll(t *testing.T) {
 				t.Errorf("%s: %s", path, diff)
 			}
 		}
-		rows := hub.count("SELECT count(*) FROM audit WHERE object = '@acme/web' AND action IN ('project.delete', 'project.restore')")
+		rows := hub.count(
+			"SELECT count(*) FROM audit WHERE object = '@acme/web' AND action IN ('project.delete', 'project.restore')")
 		if rows != 2 {
 			t.Errorf("%d audit rows", rows)
 		}
@@ -88,7 +90,8 @@ func TestRestoreProject_PublishesNoOtherAPI(t *testing.T) {
 			t.Error("the preview is public")
 		}
 		for detail, n := range map[string]int{"": 1, "the public preview ended: the API is another one": 1} {
-			if got := hub.count("SELECT count(*) FROM audit WHERE action = 'project.restore' AND detail = '" + detail + "'"); got != n {
+			if got := hub.count("SELECT count(*) FROM audit WHERE action = 'project.restore' AND detail = '" + detail +
+				"'"); got != n {
 				t.Errorf("%d restorations are noted with %q, want %d", got, detail, n)
 			}
 		}
@@ -107,7 +110,8 @@ func TestDeleteProject_LeavesNothing(t *testing.T) {
 		for range stream.lines { // until the stream ends
 		}
 		for _, path := range []string{
-			web, config, config + "/history", baseFiles, baseFiles + "/history", baseFiles + "/archive", baseFiles + "?tree=" + tree,
+			web, config, config + "/history", baseFiles, baseFiles + "/history", baseFiles + "/archive",
+			baseFiles + "?tree=" + tree,
 			web + "/preview/stack", web + "/preview/api", events,
 		} {
 			alice.get(path).want(404)
@@ -124,7 +128,8 @@ func TestDeleteProject_LeavesNothing(t *testing.T) {
 		alice.put(baseFiles, archive(t, file{name: "a"})).problem(404, wire.CodeNotFound)
 		alice.post("/v1/projects", copyOfWeb("copy")).problem(422, wire.CodeInvalidBody)
 		for name, hint := range map[string]bool{"alice": true, "rita": false} {
-			if p := hub.as(name).get(web).problem(404, wire.CodeNotFound); strings.Contains(p.Hint, "it can be restored until") != hint {
+			if p := hub.as(name).get(web).problem(404, wire.CodeNotFound); strings.Contains(p.Hint,
+				"it can be restored until") != hint {
 				t.Errorf("%s gets the hint %q", name, p.Hint)
 			}
 		}
@@ -132,7 +137,8 @@ func TestDeleteProject_LeavesNothing(t *testing.T) {
 			t.Errorf("it is listed: %+v", list)
 		}
 		alice.post("/v1/projects", newProject("web")).want(201)
-		if p := alice.post(restored, nil).problem(409, wire.CodeProjectExists); !strings.Contains(p.Hint, "tool project restore @acme/web --as web-old") {
+		if p := alice.post(restored, nil).problem(409, wire.CodeProjectExists); !strings.Contains(p.Hint,
+			"tool project restore @acme/web --as web-old") {
 			t.Errorf("hint %q", p.Hint)
 		}
 		alice.post(restored, `{"as": "web-old"}`).want(200)
@@ -149,14 +155,16 @@ func TestListDeletedProjects_ShowsWhatTheCallerMayRestore(t *testing.T) {
 			alice.delete(path).want(200)
 		}
 		first := decoded[wire.DeletedProjects](alice.get("/v1/deleted-projects?limit=1").want(200))
-		if len(first.Projects) != 1 || first.Projects[0].Project != mustRef("@acme/web") || first.Projects[0].DeletedBy != "alice" || first.NextCursor != "@acme/web" {
+		if len(first.Projects) != 1 || first.Projects[0].Project != mustRef("@acme/web") ||
+			first.Projects[0].DeletedBy != "alice" || first.NextCursor != "@acme/web" {
 			t.Errorf("%+v", first)
 		}
 		next := decoded[wire.DeletedProjects](alice.get("/v1/deleted-projects?account=acme&cursor=@acme/web").want(200))
 		if len(next.Projects) != 1 || next.Projects[0].Project != mustRef("@acme/zoo") || next.NextCursor != "" {
 			t.Errorf("%+v", next)
 		}
-		if other := decoded[wire.DeletedProjects](hub.as("rita").get("/v1/deleted-projects").want(200)); len(other.Projects) != 0 {
+		if other := decoded[wire.DeletedProjects](hub.as("rita").get("/v1/deleted-projects").want(200)); len(
+			other.Projects) != 0 {
 			t.Errorf("a reader sees %+v", other)
 		}
 		hub.as("rita").get("/v1/deleted-projects?account=acme").problem(403, wire.CodeNotPermitted)
@@ -172,7 +180,8 @@ func TestDeleteProject_DoesNotKeepOneThatExpires(t *testing.T) {
 		expiring.ExpiresAt = time.Now().Add(time.Hour)
 		for range 2 {
 			hub.as("alice").post("/v1/projects", expiring).want(201)
-			if d := decoded[wire.Deleted](hub.as("alice").delete("/v1/projects/acme/pr-7").want(200)); !d.RestorableUntil.IsZero() || !d.Existed {
+			if d := decoded[wire.Deleted](
+				hub.as("alice").delete("/v1/projects/acme/pr-7").want(200)); !d.RestorableUntil.IsZero() || !d.Existed {
 				t.Errorf("%+v", d)
 			}
 		}

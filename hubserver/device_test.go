@@ -27,7 +27,8 @@ type terminal struct {
 
 func (h *testHub) terminal() *terminal {
 	h.Helper()
-	return &terminal{h, decoded[wire.Device](h.with("").post("/v1/device", wire.StartDevice{Client: "tool on laptop"}).want(200))}
+	return &terminal{h, decoded[wire.Device](
+		h.with("").post("/v1/device", wire.StartDevice{Client: "tool on laptop"}).want(200))}
 }
 
 // poll asks for the token.
@@ -48,25 +49,31 @@ func (d *terminal) approval(scopes ...string) typed {
 func TestDevice_GetsTokenThatIsApproved(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		d := hub.terminal()
-		if d.VerificationURI != publicURL+"/device" || d.VerificationURIComplete != publicURL+"/device?code="+d.UserCode || d.ExpiresIn != 600 {
+		if d.VerificationURI != publicURL+"/device" || d.VerificationURIComplete != publicURL+"/device?code="+d.UserCode ||
+			d.ExpiresIn != 600 {
 			t.Errorf("%+v", d)
 		}
 		d.poll().problem(400, wire.CodeAuthorizationPending)
 		alice := hub.session("alice")
-		if a := hub.with("").get("/device?code=" + d.UserCode).want(303); a.header.Get("Location") != "/sign-in?to=%2Fdevice%3Fcode%3D"+d.UserCode {
+		if a := hub.with("").get("/device?code=" + d.UserCode).want(303); a.header.Get(
+			"Location") != "/sign-in?to=%2Fdevice%3Fcode%3D"+d.UserCode {
 			t.Errorf("%v", a.header)
 		}
-		if text := string(alice.get("/device?code=" + strings.ToLower(d.UserCode)).want(200).body); !strings.Contains(text, `value="`+d.UserCode+`"`) || strings.Contains(text, "laptop") {
+		if text := string(alice.get("/device?code=" + strings.ToLower(d.UserCode)).want(200).body); !strings.Contains(text,
+			`value="`+d.UserCode+`"`) || strings.Contains(text, "laptop") {
 			t.Errorf("%s", text)
 		}
-		text := string(alice.post("/device", form("code", strings.ReplaceAll(strings.ToLower(d.UserCode), "-", " "))).want(200).body)
-		for _, part := range []string{d.UserCode, "tool on laptop", "127.0.0.1", `value="write:catalog" checked`, `value="admin:resource" aria-describedby`, `<option value="90d" selected>`, `<option value="never">never expires`} {
+		text := string(alice.post("/device", form("code", strings.ReplaceAll(strings.ToLower(d.UserCode), "-", " "))).want(
+			200).body)
+		for _, part := range []string{d.UserCode, "tool on laptop", "127.0.0.1", `value="write:catalog" checked`,
+			`value="admin:resource" aria-describedby`, `<option value="90d" selected>`, `<option value="never">never expires`} {
 			if !strings.Contains(text, part) {
 				t.Errorf("the page does not say %q: %s", part, text)
 			}
 		}
 		d.poll().problem(400, wire.CodeAuthorizationPending)
-		if text := string(alice.post("/device", d.approval("write:config")).want(200).body); !strings.Contains(text, "Approved") {
+		if text := string(alice.post("/device", d.approval("write:config")).want(200).body); !strings.Contains(text,
+			"Approved") {
 			t.Errorf("%s", text)
 		}
 		token := decoded[wire.DeviceToken](d.poll().want(200)).Token
@@ -101,7 +108,8 @@ func TestDevice_GetsNoToken(t *testing.T) {
 		// What is behind the approval goes before the terminal has its token.
 		behind := hub.token("alice", wire.ScopeWriteConfig)
 		orphan := hub.terminal()
-		hub.sessionBehind("alice", behind, wire.ScopeWriteConfig).post("/device", form("code", orphan.UserCode, "decision", "approve", "lifetime", "7d")).want(200)
+		hub.sessionBehind("alice", behind, wire.ScopeWriteConfig).post("/device",
+			form("code", orphan.UserCode, "decision", "approve", "lifetime", "7d")).want(200)
 		hub.revoke(behind)
 		orphan.poll().problem(400, wire.CodeAccessDenied)
 
@@ -161,12 +169,14 @@ func TestDevice_EightWrongCodes(t *testing.T) {
 		d, alice := hub.terminal(), hub.session("alice")
 		for i := range 8 {
 			decision := []string{"", "approve", "deny"}[i%3]
-			if text := string(alice.post("/device", form("code", "BBBB-BBBB", "decision", decision, "lifetime", "7d")).want(422).body); !strings.Contains(text, "No terminal waits") {
+			if text := string(alice.post("/device", form("code", "BBBB-BBBB", "decision", decision, "lifetime", "7d")).want(
+				422).body); !strings.Contains(text, "No terminal waits") {
 				t.Fatalf("%d: %s", i, text)
 			}
 		}
 		for _, who := range []*caller{alice, hub.session("alice")} {
-			if text := string(who.post("/device", d.approval()).want(422).body); !strings.Contains(text, "Too many wrong codes") || strings.Contains(text, "laptop") {
+			if text := string(who.post("/device", d.approval()).want(422).body); !strings.Contains(text,
+				"Too many wrong codes") || strings.Contains(text, "laptop") {
 				t.Errorf("%s", text)
 			}
 		}
@@ -230,7 +240,8 @@ func TestDevice_BoundedPerAddress(t *testing.T) {
 		if n := hub.count("SELECT count(*) FROM devices"); n != 51 {
 			t.Errorf("%d devices are stored", n)
 		}
-		for _, body := range []string{`{"client": "a\u001bb"}`, `{"client": "` + strings.Repeat("x", 101) + `"}`, `{"scopes": []}`} {
+		for _, body := range []string{`{"client": "a\u001bb"}`, `{"client": "` + strings.Repeat("x", 101) + `"}`,
+			`{"scopes": []}`} {
 			hub.with("").post("/v1/device", body).problem(422, wire.CodeInvalidBody)
 		}
 		long := wire.StartDevice{Client: strings.Repeat("é", 51)}
@@ -362,14 +373,17 @@ func TestTokens_NeverMoreThanWhatIsBehind(t *testing.T) {
 func TestTokens_SessionThatCanOnlyReadCreatesNone(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		token := hub.token("alice")
-		hub.with(token).post("/v1/tokens", wire.CreateToken{Name: "lasting", Lifetime: "never"}).problem(403, wire.CodeMissingScope)
+		hub.with(token).post("/v1/tokens", wire.CreateToken{Name: "lasting", Lifetime: "never"}).problem(403,
+			wire.CodeMissingScope)
 		reader := hub.sessionBehind("alice", token)
-		if text := string(reader.get("/tokens").want(200).shows("This session can only read: it creates no tokens.").body); strings.Contains(text, "Create token") {
+		if text := string(reader.get("/tokens").want(200).shows(
+			"This session can only read: it creates no tokens.").body); strings.Contains(text, "Create token") {
 			t.Errorf("the page has the form: %s", text)
 		}
 		reader.post(tokens, wire.CreateToken{Name: "lasting", Lifetime: "never"}).problem(403, wire.CodeMissingScope)
 		d := hub.terminal()
-		if text := string(reader.post("/device", form("code", d.UserCode)).want(403).shows("creates no tokens").body); strings.Contains(text, `value="approve"`) {
+		if text := string(reader.post("/device", form("code", d.UserCode)).want(403).shows(
+			"creates no tokens").body); strings.Contains(text, `value="approve"`) {
 			t.Errorf("the page offers to approve: %s", text)
 		}
 		reader.post("/device", d.approval()).want(403).shows("creates no tokens")
@@ -381,7 +395,8 @@ func TestTokens_SessionThatCanOnlyReadCreatesNone(t *testing.T) {
 func TestDevice_SessionWithoutTokensNeitherDeniesNorCounts(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		only, _ := hub.as("alice").create(wire.CreateToken{Name: "ci", Scopes: wire.Scopes, Restriction: onlyProject("acme", "web")})
+		only, _ := hub.as("alice").create(
+			wire.CreateToken{Name: "ci", Scopes: wire.Scopes, Restriction: onlyProject("acme", "web")})
 		for _, token := range []string{hub.token("alice"), only.Token} {
 			weak, d := hub.sessionBehind("alice", token), hub.terminal()
 			weak.post("/device", form("code", d.UserCode, "decision", "deny")).want(403).shows("creates no tokens")
@@ -419,17 +434,20 @@ func TestTokens_ListCreateRevoke(t *testing.T) {
 		}
 		a := alice.post(tokens, wire.CreateToken{Name: "<b>ci</b>", Scopes: []wire.Scope{wire.ScopeWriteConfig}}).want(201)
 		token := newToken(a)
-		if me := decoded[wire.Whoami](hub.with(token).get("/v1/whoami").want(200)); me.TokenName != "<b>ci</b>" || a.header.Get("Cache-Control") != "no-store" {
+		if me := decoded[wire.Whoami](hub.with(token).get("/v1/whoami").want(200)); me.TokenName != "<b>ci</b>" ||
+			a.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%+v %v", me, a.header)
 		}
 		other, sam := hub.session("alice", wire.ScopeWriteConfig), hub.session("sam")
 		text := string(alice.get("/tokens").want(200).body)
-		for _, part := range []string{"&lt;b&gt;ci&lt;/b&gt;", token[:12] + "…", behind[:12] + "…", "this session</span>", "127.0.0.1"} {
+		for _, part := range []string{"&lt;b&gt;ci&lt;/b&gt;", token[:12] + "…", behind[:12] + "…", "this session</span>",
+			"127.0.0.1"} {
 			if !strings.Contains(text, part) && part != "127.0.0.1" {
 				t.Errorf("the page does not say %q: %s", part, text)
 			}
 		}
-		if strings.Contains(text, token) || strings.Contains(text, "<b>ci") || strings.Count(text, endsSession) != 2 || strings.Count(text, revokesToken) != 2 {
+		if strings.Contains(text, token) || strings.Contains(text, "<b>ci") || strings.Count(text, endsSession) != 2 ||
+			strings.Count(text, revokesToken) != 2 {
 			t.Errorf("%s", text)
 		}
 		id := func(token string) string { return pat.Hash(token)[:12] }
@@ -474,7 +492,8 @@ func TestTokens_SessionEndsNothingThatCanDoMore(t *testing.T) {
 		strong, weak, behind := hub.token("alice", wire.ScopeWriteCatalog), hub.token("alice"), hub.token("alice")
 		browser := hub.session("alice", wire.ScopeWriteConfig)
 		reader := hub.sessionBehind("alice", behind)
-		if text := string(reader.get("/tokens").want(200).body); strings.Count(text, revokesToken) != 2 || strings.Count(text, endsSession) != 1 {
+		if text := string(reader.get("/tokens").want(200).body); strings.Count(text, revokesToken) != 2 ||
+			strings.Count(text, endsSession) != 1 {
 			t.Errorf("the page offers to end what can do more: %s", text)
 		}
 		reader.delete(tokens+"/"+id(strong)).problem(403, wire.CodeMissingScope)
@@ -491,7 +510,8 @@ func TestTokens_SessionEndsNothingThatCanDoMore(t *testing.T) {
 
 func TestCleanCode(t *testing.T) {
 	for typed, want := range map[string]string{
-		"BCDF-GHJK": "BCDF-GHJK", "bcdfghjk": "BCDF-GHJK", " b-c d-f g h j k ": "BCDF-GHJK", "BCDF-GHJ": "", "BCDF-GHJA": "", "": "", "BCDF_GHJK": "", "BCDFGHJKL": "",
+		"BCDF-GHJK": "BCDF-GHJK", "bcdfghjk": "BCDF-GHJK", " b-c d-f g h j k ": "BCDF-GHJK", "BCDF-GHJ": "", "BCDF-GHJA": "",
+		"": "", "BCDF_GHJK": "", "BCDFGHJKL": "",
 	} {
 		if got := store.CleanCode(typed); got != want {
 			t.Errorf("%q is %q, want %q", typed, got, want)

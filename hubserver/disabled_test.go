@@ -68,7 +68,8 @@ func TestLog_ClipsLongPathsAndNamesTheAddress(t *testing.T) {
 func TestAudit_NamesTheAddress(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		if n := hub.count("SELECT count(*) FROM audit WHERE address <> '127.0.0.1'"); n != 0 || hub.count("SELECT count(*) FROM audit") == 0 {
+		if n := hub.count("SELECT count(*) FROM audit WHERE address <> '127.0.0.1'"); n != 0 ||
+			hub.count("SELECT count(*) FROM audit") == 0 {
 			t.Errorf("%d rows do not name the caller's address", n)
 		}
 	})

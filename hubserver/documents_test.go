@@ -12,7 +12,8 @@ import (
 
 // described returns a description with a path and a filling, in n bytes and a bit.
 func described(path string, n int) string {
-	return fmt.Sprintf(`{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {"/%s": {"get": {"operationId": "%s"}}}, "x-long": %q}`,
+	return fmt.Sprintf(
+		`{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {"/%s": {"get": {"operationId": "%s"}}}, "x-long": %q}`,
 		path, path, strings.Repeat("long ", n/5))
 }
 
@@ -80,7 +81,9 @@ func TestDocument_IsWholeWhileItIsReplaced(t *testing.T) {
 						return
 					}
 					text := texts[got.etag()]
-					if !strings.HasSuffix(path, "/targets") && string(got.body) != text || !bytes.Contains(got.body, []byte(text[len(`{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {`):][:4])) {
+					if !strings.HasSuffix(path, "/targets") && string(got.body) != text ||
+						!bytes.Contains(got.body, []byte(
+							text[len(`{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {`):][:4])) {
 						t.Errorf("%s: %.300s is not of %s", path, got.body, got.etag())
 						return
 					}

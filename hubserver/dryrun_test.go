@@ -15,7 +15,8 @@ func TestCheckConfig_AnswersAsPutAndWritesNothing(t *testing.T) {
 		before := hub.written()
 		alice, check := hub.as("alice"), clientCfg+"?dryRun=1"
 		w := decoded[wire.ConfigWritten](alice.post(check, `{"settings": {"a": 2}}`, header{"If-Match": old}).want(200))
-		if string(w.Config) != `{"a":2}` || !w.OverwroteExistingConfig || w.Replaced == nil || string(w.Replaced.Config) != `{"a":1}` {
+		if string(w.Config) != `{"a":2}` || !w.OverwroteExistingConfig || w.Replaced == nil ||
+			string(w.Replaced.Config) != `{"a":1}` {
 			t.Errorf("%+v", w)
 		}
 		alice.post(check, `{"settings": {"a": 1}}`).want(200)

@@ -18,9 +18,11 @@ func TestEditor_EditReviewSave(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)
 	hub.project()
-	hub.settings(`{"title": "Pets", "theme": {"colour": "teal", "density": 1.0, "big": 12345678901234567890, "dark": true, "old": null}, "fonts": ["Inter"]}`)
+	hub.settings(
+		`{"title": "Pets", "theme": {"colour": "teal", "density": 1.0, "big": 12345678901234567890, "dark": true, "old": null}, "fonts": ["Inter"]}`)
 	b := edit(t, hub, "alice")
-	act(t, b, `type("theme.colour", "plum"); type("theme.density", "1.00"); field("theme.dark").click(); type("fonts", '["Inter", 2.50]')`)
+	act(t, b,
+		`type("theme.colour", "plum"); type("theme.density", "1.00"); field("theme.dark").click(); type("fonts", '["Inter", 2.50]')`)
 	pressIn(t, b, "theme.old", "Remove")
 	addKey(t, b, `theme.new\.key`, "number", "0.10")
 	await(t, b, `state("theme.new\\.key") === "added" && document.activeElement === field("theme.new\\.key")`)
@@ -29,7 +31,8 @@ func TestEditor_EditReviewSave(t *testing.T) {
 	}
 	act(t, b, `review()`)
 	want := []string{
-		`changed: fonts: elements: 1 added+ [1] 2.50`, `changed: theme.colour: "teal" → "plum"`, `changed: theme.dark: true → false`,
+		`changed: fonts: elements: 1 added+ [1] 2.50`, `changed: theme.colour: "teal" → "plum"`,
+		`changed: theme.dark: true → false`,
 		`changed: theme.density: 1.0 → 1.00`, `added: theme.new\.key: 0.10`, `removed: theme.old: null`,
 	}
 	if diff := cmp.Diff(want, run[[]string](t, b, `return changes()`)); diff != "" {
@@ -39,7 +42,8 @@ func TestEditor_EditReviewSave(t *testing.T) {
 	act(t, b, `press("Save", dialog())`)
 	await(t, b, `notes().some(n => n.startsWith("Saved: 1 added, 4 changed, 1 removed."))`)
 	await(t, b, `document.getElementById("written").textContent.includes("by alice · “New look”")`)
-	saved := hub.wantConfig(`{"fonts":["Inter",2.50],"theme.big":12345678901234567890,"theme.colour":"plum","theme.dark":false,"theme.density":1.00,"theme.new\\.key":0.10,"title":"Pets"}`)
+	saved := hub.wantConfig(
+		`{"fonts":["Inter",2.50],"theme.big":12345678901234567890,"theme.colour":"plum","theme.dark":false,"theme.density":1.00,"theme.new\\.key":0.10,"title":"Pets"}`)
 	if saved.UpdatedVia != wire.ViaPage || saved.UpdatedBy != "alice" {
 		t.Errorf("it was written by %s through %s", saved.UpdatedBy, saved.UpdatedVia)
 	}
@@ -55,7 +59,8 @@ func TestEditor_EditReviewSave(t *testing.T) {
 	}
 	act(t, b, `press("Undo the save", dialog())`)
 	await(t, b, `notes().some(n => n.startsWith("Undone"))`)
-	hub.wantConfig(`{"fonts":["Inter"],"theme.big":12345678901234567890,"theme.colour":"teal","theme.dark":true,"theme.density":1.0,"theme.old":null,"title":"Pets"}`)
+	hub.wantConfig(
+		`{"fonts":["Inter"],"theme.big":12345678901234567890,"theme.colour":"teal","theme.dark":true,"theme.density":1.0,"theme.old":null,"title":"Pets"}`)
 	b.quiet(t)
 }
 
@@ -66,13 +71,17 @@ func TestEditor_InvalidValuesAreKeptAndNotSaved(t *testing.T) {
 	hub.settings(`{"a": 1, "b": {"c": 2}}`)
 	b := edit(t, hub, "alice")
 	act(t, b, `type("a", "1,5"); review()`)
-	await(t, b, `!dialog() && notes().some(n => n.includes("cannot be saved yet: a")) && document.activeElement === field("a")`)
-	if got := run[string](t, b, `return row("a").textContent + field("a").getAttribute("aria-invalid")`); !strings.Contains(got, "1.5") || !strings.HasSuffix(got, "true") {
+	await(t, b,
+		`!dialog() && notes().some(n => n.includes("cannot be saved yet: a")) && document.activeElement === field("a")`)
+	if got := run[string](t, b,
+		`return row("a").textContent + field("a").getAttribute("aria-invalid")`); !strings.Contains(got, "1.5") ||
+		!strings.HasSuffix(got, "true") {
 		t.Errorf("the row says %q", got)
 	}
 	act(t, b, `type("a", "1.5")`)
 	await(t, b, `notes().length === 0`)
-	for key, want := range map[string]string{"b": "below it", "a.x": "holds a value", "a": "exists already", `x\y`: "followed by"} {
+	for key, want := range map[string]string{"b": "below it", "a.x": "holds a value", "a": "exists already",
+		`x\y`: "followed by"} {
 		addKey(t, b, key, "text", "x")
 		await(t, b, `dialog().querySelector(".error").textContent.includes(%q)`, want)
 	}
@@ -92,7 +101,8 @@ func TestEditor_CredentialsAndReferences(t *testing.T) {
 	act(t, b, `type("key", "ghp_0123456789abcdefghijABCDEFGHIJ012345")`)
 	await(t, b, `row("key").querySelector(".error")?.textContent.startsWith("This looks like a GitHub token")`)
 	act(t, b, `review()`)
-	await(t, b, `dialog().textContent.includes("these look like credentials: /key") && !dialog().querySelector(".primary")`)
+	await(t, b,
+		`dialog().textContent.includes("these look like credentials: /key") && !dialog().querySelector(".primary")`)
 	act(t, b, `press("Keep editing", dialog())`)
 	act(t, b, `touch("key")`)
 	await(t, b, `row("key").querySelector("select.type")`)
@@ -127,8 +137,10 @@ func TestEditor_MergesConflicts(t *testing.T) {
 	hub.as("anna").put(clientCfg, `{"settings": {"a": 12, "b": 21, "c": 33, "d": 4}}`).want(200)
 	save(t, b)
 	await(t, b, `dialog()?.querySelectorAll(".conflict").length === 3`)
-	want := []string{"abase 10Theirs (anna) 12Yours 11", "bbase 20Theirs (anna) 21Yours 22", "cbase 3Theirs (anna) 33Yours removed"}
-	if diff := cmp.Diff(want, run[[]string](t, b, `return [...dialog().querySelectorAll(".conflict")].map(c => c.textContent)`)); diff != "" {
+	want := []string{"abase 10Theirs (anna) 12Yours 11", "bbase 20Theirs (anna) 21Yours 22",
+		"cbase 3Theirs (anna) 33Yours removed"}
+	if diff := cmp.Diff(want, run[[]string](t, b,
+		`return [...dialog().querySelectorAll(".conflict")].map(c => c.textContent)`)); diff != "" {
 		t.Error(diff)
 	}
 	act(t, b, `press("Use the chosen values", dialog())`)
@@ -137,12 +149,14 @@ func TestEditor_MergesConflicts(t *testing.T) {
 	await(t, b, `!dialog() && field("a").value === "11" && field("b").value === "22" && state("c") === "removed"`)
 	await(t, b, `notes().some(n => n.startsWith("anna saved a newer config."))`)
 	act(t, b, `press("Merge")`)
-	act(t, b, `const [x, y, z] = dialog().querySelectorAll(".conflict"); x.querySelector("[value=mine]").click(); y.querySelector("[value=theirs]").click(); z.querySelector("[value=mine]").click()`)
+	act(t, b,
+		`const [x, y, z] = dialog().querySelectorAll(".conflict"); x.querySelector("[value=mine]").click(); y.querySelector("[value=theirs]").click(); z.querySelector("[value=mine]").click()`)
 	act(t, b, `press("Use the chosen values", dialog())`)
 	await(t, b, `!dialog() && field("d").value === "4" && field("b").value === "21"`)
 	hub.wantConfig(`{"a":12,"b":21,"c":33,"d":4}`)
 	act(t, b, `review()`)
-	if diff := cmp.Diff([]string{"changed: a: 12 → 11", "removed: c: 33"}, run[[]string](t, b, `return changes()`)); diff != "" {
+	if diff := cmp.Diff([]string{"changed: a: 12 → 11", "removed: c: 33"},
+		run[[]string](t, b, `return changes()`)); diff != "" {
 		t.Error(diff)
 	}
 	act(t, b, `press("Save", dialog())`)
@@ -159,7 +173,8 @@ func TestEditor_FollowsWhatOthersSave(t *testing.T) {
 	b := edit(t, hub, "alice")
 	act(t, b, `field("b").focus()`)
 	hub.as("anna").put(clientCfg, `{"settings": {"a": 10, "b": 2, "c": 3}}`).want(200)
-	await(t, b, `field("a").value === "10" && field("c").value === "3" && notes().some(n => n.startsWith("anna saved through push: 1 added, 1 changed. It is shown here."))`)
+	await(t, b,
+		`field("a").value === "10" && field("c").value === "3" && notes().some(n => n.startsWith("anna saved through push: 1 added, 1 changed. It is shown here."))`)
 	if !run[bool](t, b, `return document.activeElement === field("b")`) {
 		t.Error("the focus was moved")
 	}
@@ -167,16 +182,19 @@ func TestEditor_FollowsWhatOthersSave(t *testing.T) {
 	// With changes of one's own, there is an offer to merge.
 	act(t, b, `type("b", "22")`)
 	hub.as("anna").put(clientCfg, `{"settings": {"a": 11, "b": 2, "c": 3}}`).want(200)
-	await(t, b, `field("a").value === "10" && field("b").value === "22" && notes().some(n => n.startsWith("anna saved through push: 1 changed. Your changes are based on the one before."))`)
+	await(t, b,
+		`field("a").value === "10" && field("b").value === "22" && notes().some(n => n.startsWith("anna saved through push: 1 changed. Your changes are based on the one before."))`)
 	act(t, b, `press("Merge")`)
-	await(t, b, `field("a").value === "11" && field("b").value === "22" && state("a") === "same" && state("b") === "changed" && !notes().some(n => n.startsWith("anna"))`)
+	await(t, b,
+		`field("a").value === "11" && field("b").value === "22" && state("a") === "same" && state("b") === "changed" && !notes().some(n => n.startsWith("anna"))`)
 
 	// One's own save is no news.
 	save(t, b)
 	await(t, b, `notes().some(n => n.startsWith("Saved: 1 changed."))`)
 	hub.as("anna").put(clientCfg, `{"settings": {"a": 11, "b": 22}}`).want(200)
 	await(t, b, `keys().length === 2`)
-	if got := run[[]string](t, b, `return notes()`); len(got) != 1 || !strings.HasPrefix(got[0], "anna saved through push: 1 removed.") {
+	if got := run[[]string](t, b, `return notes()`); len(got) != 1 ||
+		!strings.HasPrefix(got[0], "anna saved through push: 1 removed.") {
 		t.Errorf("the notices are %q", got)
 	}
 	b.quiet(t)
@@ -191,7 +209,8 @@ func TestEditor_DraftSurvivesEndOfSession(t *testing.T) {
 	act(t, b, `type("a", "10"); review()`)
 	hub.sql(`DELETE FROM sessions`)
 	act(t, b, `press("Save", dialog())`)
-	await(t, b, `notes().some(n => n.startsWith("Your session has ended. Nothing was saved; your changes are kept in this tab."))`)
+	await(t, b,
+		`notes().some(n => n.startsWith("Your session has ended. Nothing was saved; your changes are kept in this tab."))`)
 	act(t, b, `press("Sign in and return")`)
 	do(t, b, chromedp.WaitVisible("[name=token]"))
 	do(t, b, chromedp.SendKeys("[name=token]", hub.token("alice", wire.Scopes...)+kb.Enter))
@@ -204,13 +223,15 @@ func TestEditor_DraftSurvivesEndOfSession(t *testing.T) {
 	}
 	hub.as("anna").put(clientCfg, `{"settings": {"a": 1, "b": 20}}`).want(200)
 	b.visit(t, hub.url+"/@acme/web?again")
-	await(t, b, `field("a").value === "1" && notes().some(n => n.startsWith("This tab has unsaved changes to 1 key, made before anna saved a newer config."))`)
+	await(t, b,
+		`field("a").value === "1" && notes().some(n => n.startsWith("This tab has unsaved changes to 1 key, made before anna saved a newer config."))`)
 	hub.as("anna").put(clientCfg, `{"settings": {"a": 5, "b": 20}}`).want(200)
 	b.visit(t, hub.url+"/@acme/web?conflict")
 	act(t, b, `press("Apply them here")`)
 	await(t, b, `dialog()?.querySelectorAll(".conflict").length === 1`)
 	act(t, b, `press("Decide later", dialog())`)
-	await(t, b, `!dialog() && field("a").value === "5" && notes().some(n => n.startsWith("This tab has unsaved changes to 1 key"))`)
+	await(t, b,
+		`!dialog() && field("a").value === "5" && notes().some(n => n.startsWith("This tab has unsaved changes to 1 key"))`)
 	act(t, b, `press("Apply them here")`)
 	act(t, b, `dialog().querySelector("[value=mine]").click()`)
 	act(t, b, `press("Use the chosen values", dialog())`)
@@ -248,7 +269,8 @@ func TestEditor_ReadersSeeNoFields(t *testing.T) {
 		if n := run[int](t, b, fields); n != 0 {
 			t.Errorf("%q sees %d fields", user, n)
 		}
-		if got := run[string](t, b, `return keys().map(k => k.querySelector(".name").textContent + k.querySelector(".control").textContent).join()`); got != `a"x"` {
+		if got := run[string](t, b,
+			`return keys().map(k => k.querySelector(".name").textContent + k.querySelector(".control").textContent).join()`); got != `a"x"` {
 			t.Errorf("%q sees %q", user, got)
 		}
 		b.quiet(t)
@@ -264,9 +286,11 @@ func TestEditor_EnrichmentsAreRecords(t *testing.T) {
 	hub.as("alice").post("/v1/projects", newProject("web")).want(201)
 	hub.settings(`{"enrichments": [{"target": "listPets", "order": 1.0}, {"target": "Pet.age"}]}`)
 	b := edit(t, hub, "alice")
-	await(t, b, `item(1).textContent.includes("GET /pets") && item(2).textContent.includes("not in the API") && editor.querySelector(".records .help").textContent.startsWith("1 of 1 operations of @acme/pets")`)
+	await(t, b,
+		`item(1).textContent.includes("GET /pets") && item(2).textContent.includes("not in the API") && editor.querySelector(".records .help").textContent.startsWith("1 of 1 operations of @acme/pets")`)
 	act(t, b, `open(2)`)
-	await(t, b, `member(2, "target").closest("[data-member]").querySelector(".advice").textContent === "@acme/pets has no such operation, schema or property."`)
+	await(t, b,
+		`member(2, "target").closest("[data-member]").querySelector(".advice").textContent === "@acme/pets has no such operation, schema or property."`)
 	act(t, b, `change(member(2, "target"), "Pet.name")`)
 	await(t, b, `!editor.querySelector(".advice") && item(2).textContent.includes("field of Pet")`)
 	act(t, b, `press("Add", editor.querySelector(".records > .actions"))`)
@@ -278,23 +302,27 @@ func TestEditor_EnrichmentsAreRecords(t *testing.T) {
 	await(t, b, `member(3, "label")`)
 	act(t, b, `change(member(3, "label"), "All")`)
 	act(t, b, `press("Up", item(3))`)
-	await(t, b, `item(2).querySelector("b").textContent === "All" && document.activeElement === item(2).querySelector("summary")`)
+	await(t, b,
+		`item(2).querySelector("b").textContent === "All" && document.activeElement === item(2).querySelector("summary")`)
 	act(t, b, `open(1)`)
 	await(t, b, `member(1, "order")`)
 	act(t, b, `change(member(1, "order"), "1.")`)
 	await(t, b, `item(1).textContent.includes("to mend")`)
 	act(t, b, `review()`)
-	await(t, b, `!dialog() && notes().some(n => n.includes("cannot be saved yet: enrichments")) && member(1, "order").value === "1."`)
+	await(t, b,
+		`!dialog() && notes().some(n => n.includes("cannot be saved yet: enrichments")) && member(1, "order").value === "1."`)
 	act(t, b, `change(member(1, "order"), "1.50")`)
 	act(t, b, `review()`)
 	await(t, b, `dialog()`)
-	want := []string{`changed: enrichments: elements: 1 added, 2 changed~ [0] {"order":1.0,"target":"listPets"} → {"order":1.50,"target":"listPets"}~ [1] {"target":"Pet.age"} → {"label":"All","target":"GET /pets"}+ [2] {"target":"Pet.name"}`}
+	want := []string{`changed: enrichments: elements: 1 added, 2 changed~ [0] {"order":1.0,"target":"listPets"} → ` +
+		`{"order":1.50,"target":"listPets"}~ [1] {"target":"Pet.age"} → {"label":"All","target":"GET /pets"}+ [2] {"target":"Pet.name"}`}
 	if diff := cmp.Diff(want, run[[]string](t, b, `return changes()`)); diff != "" {
 		t.Error(diff)
 	}
 	act(t, b, `press("Save", dialog())`)
 	await(t, b, `notes().some(n => n.startsWith("Saved: 1 changed."))`)
-	hub.wantConfig(`{"enrichments":[{"order":1.50,"target":"listPets"},{"label":"All","target":"GET /pets"},{"target":"Pet.name"}]}`)
+	hub.wantConfig(
+		`{"enrichments":[{"order":1.50,"target":"listPets"},{"label":"All","target":"GET /pets"},{"target":"Pet.name"}]}`)
 
 	// With keys, and as a whole.
 	act(t, b, `item(1).querySelector("summary").focus()`)
@@ -315,15 +343,19 @@ func TestEditor_ShowsWhatTheSchemaSays(t *testing.T) {
 	hub.project()
 	hub.settings(`{"theme": {"colour": "teal", "size": 1.5}}`)
 	const schema = `{"properties": {
-		"title": {"title": "Title <img src=x>", "description": "Shown at the top.", "type": "string", "default": "Pets", "maxLength": 5},
-		"theme": {"properties": {"colour": {"enum": ["teal", "plum"]}, "size": {"type": "number", "minimum": 1, "maximum": 2}}}
+		"title": {"title": "Title <img src=x>", "description": "Shown at the top.", "type": "string", "default": "Pets",
+			"maxLength": 5},
+		"theme": {"properties": {"colour": {"enum": ["teal", "plum"]}, "size": {"type": "number", "minimum": 1,
+			"maximum": 2}}}
 	}}`
-	hub.as("alice").put(site+"/versions/2.0.0", schemaBundle(t, "2.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: schema})).want(201)
+	hub.as("alice").put(site+"/versions/2.0.0",
+		schemaBundle(t, "2.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: schema})).want(201)
 	b := edit(t, hub, "alice")
 	await(t, b, `state("title") === "unset" && row("title").querySelector(".name").textContent === "Title <img src=x>" &&
 		field("title").placeholder === "Pets" && row("title").textContent.includes("Shown at the top.")`)
 	act(t, b, `type("title", "Animals"); pick("theme.colour", "plum"); type("theme.size", "2.5")`)
-	await(t, b, `row("title").querySelector(".error") && row("theme.size").querySelector(".error") && row("theme.size").querySelector("[type=range]").max === "2"`)
+	await(t, b,
+		`row("title").querySelector(".error") && row("theme.size").querySelector(".error") && row("theme.size").querySelector("[type=range]").max === "2"`)
 	act(t, b, `review()`)
 	want := []string{`changed: theme.colour: "teal" → "plum"`, "changed: theme.size: 1.5 → 2.5", `added: title: "Animals"`}
 	await(t, b, `dialog().querySelectorAll(".found li").length === 2`)
@@ -392,7 +424,8 @@ func TestEditor_TenThousandKeys(t *testing.T) {
 		const field = document.querySelector("#editor [data-key] .control input");
 		for (const text of ["a", "ab", "abc"]) await time("type " + text, field, text);
 		const search = document.querySelector("#editor [type=search]");
-		for (const query of ["key7", "key77", "key777", "list long", "nothing", ""]) await time("search " + JSON.stringify(query), search, query);
+		for (const query of ["key7", "key77", "key777", "list long", "nothing",
+			""]) await time("search " + JSON.stringify(query), search, query);
 		return JSON.stringify(times);
 	})()`, chromedp.EvalAwaitPromise))
 	t.Logf("milliseconds: %s", figures)
@@ -424,12 +457,15 @@ func TestEditor_ShowsPayloadsAsText(t *testing.T) {
 	}
 	hub.settings(string(text))
 	b := edit(t, hub, "alice")
-	await(t, b, `(scrollTo(0, document.body.scrollHeight), !editor.querySelector(".more")) && keys().length > %d`, len(payloads()))
-	act(t, b, `keys().slice(0, 300).forEach(r => { const f = r.querySelector("textarea, input"); if (f) change(f, f.value + "<img src=x onerror=alert(1)>") })`)
+	await(t, b, `(scrollTo(0, document.body.scrollHeight), !editor.querySelector(".more")) && keys().length > %d`,
+		len(payloads()))
+	act(t, b,
+		`keys().slice(0, 300).forEach(r => { const f = r.querySelector("textarea, input"); if (f) change(f, f.value + "<img src=x onerror=alert(1)>") })`)
 	act(t, b, `editor.querySelectorAll(".items summary")[3].click()`)
 	save(t, b)
 	await(t, b, `notes().some(n => n.startsWith("Saved"))`)
-	if n := run[int](t, b, `return document.querySelectorAll("#editor :is(img, script, iframe, object, embed, math, style, base, meta, link, video, marquee, a:not(.nav a))").length`); n != 0 {
+	if n := run[int](t, b,
+		`return document.querySelectorAll("#editor :is(img, script, iframe, object, embed, math, style, base, meta, link, video, marquee, a:not(.nav a))").length`); n != 0 {
 		t.Errorf("%d elements came to be", n)
 	}
 	b.quiet(t)

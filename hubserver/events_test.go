@@ -96,7 +96,8 @@ func configEvent(revision, by string, via wire.Via) string {
 const emptyConfig = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
 
 func init() {
-	rows["GET /v1/projects/{account}/{slug}/events"] = row{public: true, role: wire.Reader, request: project("/events", nil), there: ok(200), absent: gone}
+	rows["GET /v1/projects/{account}/{slug}/events"] = row{public: true, role: wire.Reader,
+		request: project("/events", nil), there: ok(200), absent: gone}
 	rows["PUT /v1/projects/{account}/{slug}/presence"] = row{
 		role: wire.Reader, request: project("/presence", tabAt("")), there: ok(200), absent: gone,
 	}

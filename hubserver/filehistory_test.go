@@ -17,7 +17,8 @@ func (h *testHub) pushFiles(files ...file) string {
 
 func (h *testHub) restore(tree, current string) *answer {
 	h.Helper()
-	return h.as("anna").post(baseFiles+"/restore", wire.RestoreBaseFiles{Tree: tree}, header{"If-Match": `"` + current + `"`})
+	return h.as("anna").post(baseFiles+"/restore", wire.RestoreBaseFiles{Tree: tree},
+		header{"If-Match": `"` + current + `"`})
 }
 
 func TestBaseFilesHistory_ListsAndRestores(t *testing.T) {
@@ -32,7 +33,8 @@ func TestBaseFilesHistory_ListsAndRestores(t *testing.T) {
 		if len(h) != 2 || h[0].Tree != second || h[0].Parent != first || h[1].Tree != first {
 			t.Fatalf("%+v", h)
 		}
-		if e := h[0]; e.UpdatedBy != "alice" || e.UpdatedVia != wire.ViaPush || e.TokenName != "test" || e.Added != 1 || e.Changed != 1 || e.Removed != 1 || e.Count != 2 || e.Bytes != 10 {
+		if e := h[0]; e.UpdatedBy != "alice" || e.UpdatedVia != wire.ViaPush || e.TokenName != "test" || e.Added != 1 ||
+			e.Changed != 1 || e.Removed != 1 || e.Count != 2 || e.Bytes != 10 {
 			t.Errorf("%+v", e)
 		}
 		if n := hub.collect("web", -time.Hour); n != 0 {
@@ -75,7 +77,8 @@ func TestHistories_ShowTheWritesOfOnePush(t *testing.T) {
 		if configs[0].Push != "p1" || files[0].Push != "p1" || configs[1].Push != "" || files[1].Push != "" {
 			t.Errorf("%+v\n%+v", configs, files)
 		}
-		hub.as("alice").put(clientCfg+"?push="+strings.Repeat("p", 65), `{"settings": {"a": 3}}`).problem(422, wire.CodeInvalidBody)
+		hub.as("alice").put(clientCfg+"?push="+strings.Repeat("p", 65), `{"settings": {"a": 3}}`).problem(422,
+			wire.CodeInvalidBody)
 	})
 }
 
@@ -107,7 +110,8 @@ func TestBaseFilesHistory_OfPublicProjectIsForItsReaders(t *testing.T) {
 		hub.catalog()
 		hub.publicProject("open")
 		const open = "/v1/projects/acme/open/preview/base-files"
-		first := decoded[wire.BaseFilesWritten](hub.as("alice").put(open, archive(t, file{name: "secret", content: "s"})).want(200)).Tree
+		first := decoded[wire.BaseFilesWritten](
+			hub.as("alice").put(open, archive(t, file{name: "secret", content: "s"})).want(200)).Tree
 		hub.as("alice").put(open, archive(t, file{name: "a", content: "a"})).want(200)
 		hub.with("").get(open).want(200)
 		hub.with("").get(open+"?tree="+first).problem(401, wire.CodeUnauthorized)
@@ -123,7 +127,8 @@ func TestRestoreBaseFiles_Refuses(t *testing.T) {
 		hub.restore(never, never).problem(412, wire.CodeRevisionChanged)
 		first := hub.pushFiles(file{name: "a", content: "alpha"})
 		second := hub.pushFiles(file{name: "a", content: "gamma"})
-		if p := hub.restore(first, first).problem(412, wire.CodeRevisionChanged); p.Current == nil || p.Current.Revision != second {
+		if p := hub.restore(first, first).problem(412, wire.CodeRevisionChanged); p.Current == nil ||
+			p.Current.Revision != second {
 			t.Errorf("%+v", p)
 		}
 		hub.restore(never, second).problem(404, wire.CodeRevisionNotKept)
@@ -135,7 +140,8 @@ func TestRestoreBaseFiles_Refuses(t *testing.T) {
 		hub.as("alice").post("/v1/projects", newProject("other")).want(201)
 		other := "/v1/projects/acme/other/preview/base-files"
 		hub.as("alice").put(other, archive(t, file{name: "x", content: "gamma"})).want(200)
-		hub.as("alice").post(other+"/restore", wire.RestoreBaseFiles{Tree: first}, header{"If-Match": "*"}).problem(404, wire.CodeRevisionNotKept)
+		hub.as("alice").post(other+"/restore", wire.RestoreBaseFiles{Tree: first}, header{"If-Match": "*"}).problem(404,
+			wire.CodeRevisionNotKept)
 	})
 }
 
@@ -158,7 +164,8 @@ func TestRestoreBaseFiles_RacesWithPushes(t *testing.T) {
 				if i%2 == 0 {
 					a = hub.restore(trees[i%2], trees[2])
 				} else {
-					a = hub.as("alice").put(baseFiles, archive(t, file{name: "a", content: fmt.Sprint("new ", i)}), header{"If-Match": `"` + trees[2] + `"`})
+					a = hub.as("alice").put(baseFiles, archive(t, file{name: "a", content: fmt.Sprint("new ", i)}),
+						header{"If-Match": `"` + trees[2] + `"`})
 				}
 				switch a.status {
 				case 200:

@@ -33,11 +33,13 @@ func TestFilesPage_ShowsDirectoriesAndFiles(t *testing.T) {
 			t.Error(text)
 		}
 		anyone.get("/@acme/web/files/a").want(404)
-		odd := []string{"a b.txt", "#1.txt", "what?.txt", "50%.txt", "%2e.txt", "a&b<c>.txt", `quote"s.txt`, "{{.}}.txt", "javascript:alert(1)", "ünïcode.txt", "a+b.txt", ";x.txt", "%252F"}
+		odd := []string{"a b.txt", "#1.txt", "what?.txt", "50%.txt", "%2e.txt", "a&b<c>.txt", `quote"s.txt`, "{{.}}.txt",
+			"javascript:alert(1)", "ünïcode.txt", "a+b.txt", ";x.txt", "%252F"}
 		files := []file{
 			{name: "index.html", content: "<script>alert(1)</script>\r\n\tend\u202e"},
 			{name: "src/main.ts", content: "a"}, {name: "src/deep/er/x.ts", content: "bb"}, {name: "src.ts"},
-			{name: "run.sh", content: "x", mode: 0o755}, {name: "logo.png", content: "\x89PNG\x00"}, {name: "latin1.txt", content: "\xe9"},
+			{name: "run.sh", content: "x", mode: 0o755}, {name: "logo.png", content: "\x89PNG\x00"},
+			{name: "latin1.txt", content: "\xe9"},
 			{name: "large.txt", content: strings.Repeat("x", 256<<10+1)},
 		}
 		for _, name := range odd {
@@ -46,7 +48,8 @@ func TestFilesPage_ShowsDirectoriesAndFiles(t *testing.T) {
 		hub.as("alice").put(baseFiles, archive(t, files...)).want(200)
 		root := string(anyone.get("/@acme/web/files").want(200).body)
 		names, _ := rowsOf(root)
-		if want := []string{"odd/", "src/", "index.html", "large.txt", "latin1.txt", "logo.png", "run.sh", "src.ts"}; !slices.Equal(names, want) {
+		if want := []string{"odd/", "src/", "index.html", "large.txt", "latin1.txt", "logo.png", "run.sh",
+			"src.ts"}; !slices.Equal(names, want) {
 			t.Errorf("the root lists %q", names)
 		}
 		if !strings.Contains(root, `run.sh</a> <span class="badge">executable</span>`) {
@@ -57,13 +60,16 @@ func TestFilesPage_ShowsDirectoriesAndFiles(t *testing.T) {
 			t.Errorf("the directory lists %q", names)
 		}
 		for i, address := range addresses {
-			if text := html.UnescapeString(string(anyone.get(address).want(200).body)); !strings.Contains(text, "odd "+names[i]) {
+			if text := html.UnescapeString(string(anyone.get(address).want(200).body)); !strings.Contains(text,
+				"odd "+names[i]) {
 				t.Errorf("%s at %s: %s", names[i], address, text)
 			}
 		}
 		for path, want := range map[string]string{
-			"/index.html": "<span class=\"line\" id=\"L1\">&lt;script&gt;alert(1)&lt;/script&gt;\n</span><span class=\"line\" id=\"L2\">\tend\\u202e\n</span></code>",
-			"/src.ts":     "The file is empty", "/logo.png": "It is binary", "/latin1.txt": "It is binary", "/large.txt": "It is too large",
+			"/index.html": "<span class=\"line\" id=\"L1\">&lt;script&gt;alert(1)&lt;/script&gt;\n</span><span class=\"line\" " +
+				"id=\"L2\">\tend\\u202e\n</span></code>",
+			"/src.ts": "The file is empty", "/logo.png": "It is binary", "/latin1.txt": "It is binary",
+			"/large.txt": "It is too large",
 			"?find=DEEP": ">src/deep/er/x.ts</a>", "?find=none": "No file matches", "/src/": ">deep/</a>",
 		} {
 			if text := string(anyone.get("/@acme/web/files" + path).want(200).body); !strings.Contains(text, want) {
@@ -90,11 +96,13 @@ func TestFilesPage_BoundsTheLinesOfAFile(t *testing.T) {
 	hub.publicProject("web")
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg"/>`
 	hub.as("alice").put(baseFiles, archive(t,
-		file{name: "most.txt", content: strings.Repeat("\n", 20_000)}, file{name: "more.txt", content: strings.Repeat("\n", 256<<10)},
+		file{name: "most.txt", content: strings.Repeat("\n", 20_000)},
+		file{name: "more.txt", content: strings.Repeat("\n", 256<<10)},
 		file{name: "more.svg", content: svg + strings.Repeat("\n", 200<<10)},
 	)).want(200)
 	for name, want := range map[string]string{
-		"most.txt": `id="L20000"`, "more.txt": "It has too many lines to be shown here.", "more.svg": `<img src="data:image/svg`,
+		"most.txt": `id="L20000"`, "more.txt": "It has too many lines to be shown here.",
+		"more.svg": `<img src="data:image/svg`,
 	} {
 		text := string(hub.with("").get("/@acme/web/files/" + name).want(200).body)
 		if !strings.Contains(text, want) || len(text) > 1<<20 {
@@ -149,13 +157,17 @@ func TestFilesPage_ShowsImages(t *testing.T) {
 	hub := one(t, nil)
 	hub.catalog()
 	hub.publicProject("web")
-	const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script><image href="//evil.example/x.png"/></svg>`
+	const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script><image ` +
+		`href="//evil.example/x.png"/></svg>`
 	hub.as("alice").put(baseFiles, archive(t,
-		file{name: "logo.png", content: tiny(t, 0)}, file{name: "photo.PNG", content: tiny(t, 600<<10)}, file{name: "mark.svg", content: svg},
-		file{name: "page.png", content: "<html><script>alert(1)</script>"}, file{name: "large.png", content: tiny(t, 1<<20)}, file{name: "latin1.svg", content: "\xe9"},
+		file{name: "logo.png", content: tiny(t, 0)}, file{name: "photo.PNG", content: tiny(t, 600<<10)},
+		file{name: "mark.svg", content: svg},
+		file{name: "page.png", content: "<html><script>alert(1)</script>"}, file{name: "large.png", content: tiny(t, 1<<20)},
+		file{name: "latin1.svg", content: "\xe9"},
 	)).want(200)
 	for name, want := range map[string]string{
-		"logo.png": `<img src="data:image/png;base64,iVBOR`, "photo.PNG": `<img src="data:image/png;base64,iVBOR`, "mark.svg": `<img src="data:image/svg&#43;xml;base64,PHN2Zy`,
+		"logo.png": `<img src="data:image/png;base64,iVBOR`, "photo.PNG": `<img src="data:image/png;base64,iVBOR`,
+		"mark.svg": `<img src="data:image/svg&#43;xml;base64,PHN2Zy`,
 		"page.png": "&lt;script&gt;", "large.png": "It is too large to be shown here.", "latin1.svg": "It is binary.",
 	} {
 		text := string(hub.with("").get("/@acme/web/files/" + name).want(200).body)
@@ -170,7 +182,8 @@ func TestFilesPage_ShowsImages(t *testing.T) {
 	}
 	do(t, b, chromedp.Navigate(hub.url+"/@acme/web/files/mark.svg"))
 	b.waitFor(t, `document.querySelector(".picture img").complete`)
-	if lines := do(t, b, chromedp.Evaluate[string](`document.querySelector(".code").innerText`)); strings.TrimSpace(lines) != svg {
+	if lines := do(t, b, chromedp.Evaluate[string](`document.querySelector(".code").innerText`)); strings.TrimSpace(
+		lines) != svg {
 		t.Errorf("its text is %q", lines)
 	}
 	b.quiet(t)

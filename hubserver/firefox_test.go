@@ -29,7 +29,8 @@ func (f *firefox) await(expression string, args ...any) {
 func (f *firefox) press(key, text string) {
 	f.Helper()
 	var found struct{ Value map[string]string }
-	raw := f.Call("WebDriver:FindElement", map[string]any{"using": "css selector", "value": fmt.Sprintf(`[data-key=%q] .control :is(input, textarea)`, key)})
+	raw := f.Call("WebDriver:FindElement",
+		map[string]any{"using": "css selector", "value": fmt.Sprintf(`[data-key=%q] .control :is(input, textarea)`, key)})
 	if err := json.Unmarshal(raw, &found, json.MatchCaseInsensitiveNames(true)); err != nil {
 		f.Fatal(err)
 	}
@@ -45,14 +46,17 @@ func TestFirefox_EditsAndPreviews(t *testing.T) {
 	f := &firefox{previewtest.NewFirefox(t)}
 	f.Visit(hub.url + "/sign-in")
 	name, value, _ := strings.Cut(hub.session("alice").cookie, "=")
-	f.Call("WebDriver:AddCookie", map[string]any{"cookie": map[string]any{"name": name, "value": value, "path": "/", "httpOnly": true, "sameSite": "Lax"}})
+	f.Call("WebDriver:AddCookie", map[string]any{"cookie": map[string]any{"name": name, "value": value, "path": "/",
+		"httpOnly": true, "sameSite": "Lax"}})
 	f.Visit(hub.url + "/@acme/web")
 	f.await(`editor.dataset.ready === "true"`)
-	f.script(`window.refused = []; addEventListener("securitypolicyviolation", e => refused.push(e.violatedDirective + e.blockedURI));` + hear)
+	f.script(
+		`window.refused = []; addEventListener("securitypolicyviolation", e => refused.push(e.violatedDirective + e.blockedURI));` + hear)
 	f.script(`if (document.getElementById("preview").hidden) press("Live preview")`)
 	f.await(`pane.dataset.state === "painted" && shows() === "shows First"`)
 	f.press("title", " and last")
-	f.await(`shows() === "shows First and last" && part("changes").innerText.includes("This edit changes 1 of 3 generated files")`)
+	f.await(`shows() === "shows First and last" && part("changes").innerText.includes("This edit changes 1 of 3 ` +
+		`generated files")`)
 	hub.wantConfig(`{"title":"First"}`)
 	f.script(`review()`)
 	f.await(`dialog().querySelector(".generated summary")`)

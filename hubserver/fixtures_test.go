@@ -39,7 +39,8 @@ func tarOf(t testing.TB, files ...file) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, f := range files {
-		h := &tar.Header{Name: f.name, Mode: f.mode, Typeflag: f.kind, Linkname: f.link, Size: int64(len(f.content)), PAXRecords: f.records}
+		h := &tar.Header{Name: f.name, Mode: f.mode, Typeflag: f.kind, Linkname: f.link, Size: int64(len(f.content)),
+			PAXRecords: f.records}
 		if f.kind == 0 {
 			h.Typeflag = tar.TypeReg
 		}

@@ -96,7 +96,8 @@ func TestForms_ATokenIsShownOnce(t *testing.T) {
 	hub := one(t, nil)
 	b := signedIn(t, hub, "alice")
 	do(t, b, chromedp.Navigate(hub.url+"/tokens"))
-	const name = "👩‍💻 מחשב"                                                                // a joined emoji, and text from right to left
+	// A joined emoji, and text from right to left.
+	const name = "👩‍💻 מחשב"
 	do(t, b, chromedp.Evaluate[any](`document.getElementById("name").value = "`+name+`"`)) // keys send no joiner
 	do(t, b, chromedp.Click("form[data-shows=created] .primary"))
 	reach(t, b, `document.activeElement.id === "created"`)
@@ -228,7 +229,8 @@ func TestPages_NothingThatTheTabKeyReachesIsCovered(t *testing.T) {
 	const covered = `(e => {
 		const box = e.getBoundingClientRect()
 		const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
-		return e === document.body || e.contains(at) || at?.contains(e) ? "" : e.outerHTML.slice(0, 120) + " is below " + at?.outerHTML.slice(0, 120)
+		return e === document.body || e.contains(at) || at?.contains(e) ? "" : e.outerHTML.slice(0,
+			120) + " is below " + at?.outerHTML.slice(0, 120)
 	})(document.activeElement)`
 	for _, path := range []string{"/@acme/web", "/@acme/web/settings", "/@acme"} {
 		do(t, b, chromedp.Steps(chromedp.EmulateViewport(1280, 500), chromedp.Navigate(hub.url+path)))

@@ -43,14 +43,17 @@ func onFullDisk(t *testing.T, f func(t *testing.T, hub *testHub, fill, free func
 		hub := newHub(t, storetest.Postgres(t), nil)
 		var tables []string
 		db := hub.open()
-		for _, row := range hub.rows(db, "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()") {
+		for _, row := range hub.rows(db,
+			"SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()") {
 			tables = append(tables, row[0])
 		}
 		db.Close()
 		fill := func() {
-			hub.sql(`CREATE FUNCTION no_space() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)
+			hub.sql(`CREATE FUNCTION no_space() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'could not extend file' ` +
+				`USING ERRCODE = 'disk_full'; END $$`)
 			for _, table := range tables {
-				hub.sql("CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON " + table + " FOR EACH ROW EXECUTE FUNCTION no_space()")
+				hub.sql("CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON " + table +
+					" FOR EACH ROW EXECUTE FUNCTION no_space()")
 			}
 		}
 		f(t, hub, fill, func() { hub.sql("DROP FUNCTION no_space CASCADE") })
@@ -70,7 +73,8 @@ func TestFullDisk_RefusesWritesAndRecovers(t *testing.T) {
 		alice.put(baseFiles, archive(t, file{name: "a", content: "before"})).want(200)
 		for range 2 {
 			fill()
-			alice.put(clientCfg, `{"settings": {"title": "`+strings.Repeat("x", 900<<10)+`"}}`).problem(507, wire.CodeStorageFull)
+			alice.put(clientCfg, `{"settings": {"title": "`+strings.Repeat("x", 900<<10)+`"}}`).problem(507,
+				wire.CodeStorageFull)
 			alice.put(baseFiles, archive(t, file{name: "a", content: noise(4 << 20)})).problem(507, wire.CodeStorageFull)
 			// Reads go on, as does the hub.
 			if got := alice.get(config).want(200); !strings.Contains(string(got.body), "before") {

@@ -35,7 +35,8 @@ func fuzzed(f *testing.F) func(t *testing.T, method, path string, body []byte, h
 		w := httptest.NewRecorder()
 		hub.server.ServeHTTP(w, req.WithContext(t.Context()))
 		a := &answer{t: t, call: method + " " + path, status: w.Code, header: w.Header(), body: w.Body.Bytes()}
-		x := &exchange{method: method, path: req.URL.Path, query: req.URL.Query(), header: req.Header, body: body, status: a.status, answerHeader: a.header, answer: a.body}
+		x := &exchange{method: method, path: req.URL.Path, query: req.URL.Query(), header: req.Header, body: body,
+			status: a.status, answerHeader: a.header, answer: a.body}
 		if method == http.MethodHead {
 			x.answer = nil // the server would not send it
 		}
@@ -52,11 +53,13 @@ func fuzzed(f *testing.F) func(t *testing.T, method, path string, body []byte, h
 
 func FuzzSettings(f *testing.F) {
 	ask := fuzzed(f)
-	for _, seed := range []string{`{}`, `{"a":{"b":[1,{}]},"c.d":null}`, `{"enrichments":[{}]}`, `[`, `{"a":1e400,"":"\u0000"}`} {
+	for _, seed := range []string{`{}`, `{"a":{"b":[1,{}]},"c.d":null}`, `{"enrichments":[{}]}`, `[`,
+		`{"a":1e400,"":"\u0000"}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, settings []byte) {
-		a := ask(t, "PUT", clientCfg, slices.Concat([]byte(`{"settings":`), settings, []byte(`}`)), header{"Content-Type": "application/json"})
+		a := ask(t, "PUT", clientCfg, slices.Concat([]byte(`{"settings":`), settings, []byte(`}`)),
+			header{"Content-Type": "application/json"})
 		if a.status != 200 {
 			return
 		}
@@ -96,7 +99,8 @@ func FuzzArchive(f *testing.F) {
 		if a := ask(t, "PUT", baseFiles, data, h); a.status == 200 {
 			pushed := decoded[wire.BaseFilesWritten](a)
 			set := decoded[wire.BaseFiles](ask(t, "GET", baseFiles, nil, nil))
-			if files := tarFiles(t, ask(t, "GET", baseFiles+"/archive", nil, nil).body); set.Tree != pushed.Tree || len(files) != pushed.BaseFilesPushed {
+			if files := tarFiles(t, ask(t, "GET", baseFiles+"/archive", nil, nil).body); set.Tree != pushed.Tree ||
+				len(files) != pushed.BaseFilesPushed {
 				t.Errorf("%+v was pushed, %+v is there, %v comes back", pushed, set, files)
 			}
 		}
@@ -139,7 +143,8 @@ func FuzzHeaders(f *testing.F) {
 	f.Add(`"x", W/"y"`, "*", "zstd;q=0.5, gzip", "key", "application/json", "gzip")
 	f.Add(",", "", "zstd;q=", "\x7f", "a/b;c", "")
 	f.Fuzz(func(t *testing.T, match, noneMatch, accept, idempotency, mediaType, encoding string) {
-		h := header{"If-Match": match, "If-None-Match": noneMatch, "Accept-Encoding": accept, "Idempotency-Key": idempotency, "Content-Type": mediaType, "Content-Encoding": encoding}
+		h := header{"If-Match": match, "If-None-Match": noneMatch, "Accept-Encoding": accept, "Idempotency-Key": idempotency,
+			"Content-Type": mediaType, "Content-Encoding": encoding}
 		ask(t, "GET", config, nil, header{"If-None-Match": noneMatch})
 		ask(t, "GET", baseFiles+"/archive", nil, header{"If-None-Match": noneMatch, "Accept-Encoding": accept})
 		ask(t, "PUT", clientCfg, []byte(`{}`), h)

@@ -27,14 +27,16 @@ func gallery(t testing.TB) *testHub {
 	for _, v := range []string{"1.0.0", "1.1.0", "1.2.0"} {
 		alice.put(site+"/versions/"+v, bundle(t, v)).want(201)
 	}
-	for slug, title := range map[string]string{"pets": "Pet store", "orders": "Orders and invoices", "identity": "Identity"} {
+	for slug, title := range map[string]string{"pets": "Pet store", "orders": "Orders and invoices",
+		"identity": "Identity"} {
 		alice.post("/v1/apis/upload?account=acme&slug="+slug, strings.Replace(pets, "Pets", title, 1)).want(201)
 	}
 	for _, p := range []struct {
 		slug, api, version string
 		visibility         wire.Visibility
 	}{
-		{"web", "pets", "latest", wire.Public}, {"back-office", "orders", "1.1.0", wire.Private}, {"partner-portal", "orders", "latest", wire.Private},
+		{"web", "pets", "latest", wire.Public}, {"back-office", "orders", "1.1.0", wire.Private},
+		{"partner-portal", "orders", "latest", wire.Private},
 		{"sign-in-app", "identity", "1.2.0", wire.Public}, {"empty", "pets", "1.0.0", wire.Private},
 	} {
 		row := newProject(p.slug)
@@ -44,25 +46,37 @@ func gallery(t testing.TB) *testHub {
 			alice.put("/v1/projects/acme/"+p.slug+"/client-config", `{"settings": {"title": "First"}}`).want(200)
 		}
 	}
-	hub.as("anna").put(clientCfg, `{"settings": {"title": "Pets", "basePath": "src", "locale": "de", "theme": {"accent": "blue"}}}`).want(200)
+	hub.as("anna").put(clientCfg,
+		`{"settings": {"title": "Pets", "basePath": "src", "locale": "de", "theme": {"accent": "blue"}}}`).want(200)
 	hub.settings(`{"title": "Pet store", "basePath": "apps/web/src", "locale": "en", "theme": {"accent": "blue"}}`)
 	hub.settings(`{"title": "Pet store", "basePath": "apps/web/src", "locale": "en", "theme": {"accent": "teal", "dark": true, "density": "compact", "font": {"body": "Inter", "size": 14}},
-		"api": {"baseUrl": "https://api.example.com/v1", "timeoutSeconds": 30, "retries": 3, "headers": {"X-Client": "pet-store"}},
-		"forms": {"pet": {"submit": "Save pet", "fields": ["name", "species", "birthday"]}, "order": {"submit": "Place order", "fields": []}},
+		"api": {"baseUrl": "https://api.example.com/v1", "timeoutSeconds": 30, "retries": 3,
+			"headers": {"X-Client": "pet-store"}},
+		"forms": {"pet": {"submit": "Save pet", "fields": ["name", "species", "birthday"]},
+			"order": {"submit": "Place order", "fields": []}},
 		"features": {"search": true, "export": false, "beta": null}, "enrichments": [{"target": "/pets", "label": "Pets", "order": 1}, {"target": "/orders", "label": "Orders", "order": 2}]}`)
 	files := []file{
-		{name: "index.html", content: "<!doctype html>\n<title>Pets</title>\n<div id=root></div>\n<script type=module src=src/main.tsx></script>\n"},
-		{name: "package.json", content: "{\n  \"name\": \"pets\",\n  \"private\": true\n}\n"}, {name: "README.md", content: "# Pets\n"},
-		{name: "src/main.tsx", content: "import { createRoot } from \"react-dom/client\";\nimport { App } from \"./App\";\n\nconst root = document.getElementById(\"root\");\nif (!root) {\n\tthrow new Error(\"index.html has no element with the id root\");\n}\ncreateRoot(root).render(<App />);\n"},
-		{name: "src/App.tsx", content: "export const App = () => <h1>Pets</h1>;\n"}, {name: "src/styles.css", content: "h1 { color: teal }\n"},
-		{name: "public/logo.png", content: tiny(t, 0)}, {name: "src/icons.bin", content: "\x00"}, {name: "scripts/build.sh", content: "#!/bin/sh\n", mode: 0o755},
+		{name: "index.html",
+			content: "<!doctype html>\n<title>Pets</title>\n<div id=root></div>\n<script type=module " +
+				"src=src/main.tsx></script>\n"},
+		{name: "package.json", content: "{\n  \"name\": \"pets\",\n  \"private\": true\n}\n"},
+		{name: "README.md", content: "# Pets\n"},
+		{name: "src/main.tsx",
+			content: "import { createRoot } from \"react-dom/client\";\nimport { App } from \"./App\";\n\nconst root = " +
+				"document.getElementById(\"root\");\nif (!root) {\n\tthrow new Error(\"index.html has no element with the id root\");\n}\ncreateRoot(root).render(<App />);\n"},
+		{name: "src/App.tsx", content: "export const App = () => <h1>Pets</h1>;\n"},
+		{name: "src/styles.css", content: "h1 { color: teal }\n"},
+		{name: "public/logo.png", content: tiny(t, 0)}, {name: "src/icons.bin", content: "\x00"},
+		{name: "scripts/build.sh", content: "#!/bin/sh\n", mode: 0o755},
 	}
 	for i := range 40 {
-		files = append(files, file{name: fmt.Sprintf("src/components/Panel%02d.tsx", i), content: strings.Repeat("// panel\n", 20+i)})
+		files = append(files, file{name: fmt.Sprintf("src/components/Panel%02d.tsx", i),
+			content: strings.Repeat("// panel\n", 20+i)})
 	}
 	alice.put(baseFiles, archive(t, files...)).want(200)
 	browser := hub.session("anna")
-	browser.patch(config, `{"set": {"theme.accent": "teal", "features.export": true}, "remove": ["features.beta"]}`, header{"If-Match": browser.get(config).etag()}).want(200)
+	browser.patch(config, `{"set": {"theme.accent": "teal", "features.export": true}, "remove": ["features.beta"]}`,
+		header{"If-Match": browser.get(config).etag()}).want(200)
 	hub.as("anna").put("/v1/bots/acme/deploy", nil).want(201)
 	hub.as("anna").post("/v1/bots/acme/deploy/tokens", `{"name": "ci", "scopes": ["write:config"]}`).want(201)
 	return hub
@@ -76,17 +90,25 @@ type view struct {
 
 // views are all pages, in the states that they have.
 var views = []view{
-	{"home", "/", "alice"}, {"home-visitor", "/", ""}, {"home-none", "/", "sam"}, {"search", "/?q=portal", "alice"}, {"search-none", "/?q=nothing", ""}, {"invalid", "/?limit=0", ""},
-	{"account", "/@acme", "alice"}, {"account-visitor", "/@acme", ""}, {"account-empty", "/@sam", "sam"}, {"account-absent", "/@nobody", ""},
+	{"home", "/", "alice"}, {"home-visitor", "/", ""}, {"home-none", "/", "sam"}, {"search", "/?q=portal", "alice"},
+	{"search-none", "/?q=nothing", ""}, {"invalid", "/?limit=0", ""},
+	{"account", "/@acme", "alice"}, {"account-visitor", "/@acme", ""}, {"account-empty", "/@sam", "sam"},
+	{"account-absent", "/@nobody", ""},
 	{"config", "/@acme/web", "alice"}, {"config-visitor", "/@acme/web", ""}, {"config-empty", "/@acme/empty", "alice"},
-	{"preview", "/@acme/web/preview", "alice"}, {"files", "/@acme/web/files", "alice"}, {"files-directory", "/@acme/web/files/src", "alice"}, {"files-found", "/@acme/web/files?find=panel0", ""},
-	{"files-none", "/@acme/web/files?find=nothing", ""}, {"file", "/@acme/web/files/src/main.tsx", "alice"}, {"file-binary", "/@acme/web/files/src/icons.bin", ""}, {"file-image", "/@acme/web/files/public/logo.png", ""}, {"file-absent", "/@acme/web/files/none", ""},
-	{"files-empty", "/@acme/empty/files", "alice"}, {"history", "/@acme/web/history", "alice"}, {"history-empty", "/@acme/empty/history", "alice"},
+	{"preview", "/@acme/web/preview", "alice"}, {"files", "/@acme/web/files", "alice"},
+	{"files-directory", "/@acme/web/files/src", "alice"}, {"files-found", "/@acme/web/files?find=panel0", ""},
+	{"files-none", "/@acme/web/files?find=nothing", ""}, {"file", "/@acme/web/files/src/main.tsx", "alice"},
+	{"file-binary", "/@acme/web/files/src/icons.bin", ""}, {"file-image", "/@acme/web/files/public/logo.png", ""},
+	{"file-absent", "/@acme/web/files/none", ""},
+	{"files-empty", "/@acme/empty/files", "alice"}, {"history", "/@acme/web/history", "alice"},
+	{"history-empty", "/@acme/empty/history", "alice"},
 	{"comparison", "/@acme/web/history?from=2&to=4", "alice"},
 	{"comparison-files", "/@acme/web/history?of=files&to=6", "alice"}, {"account-admin", "/@acme", "anna"},
-	{"settings", "/@acme/web/settings", "alice"}, {"settings-saved", "/@acme/web/settings?saved=1", "alice"}, {"settings-reader", "/@acme/web/settings", "rita"},
+	{"settings", "/@acme/web/settings", "alice"}, {"settings-saved", "/@acme/web/settings?saved=1", "alice"},
+	{"settings-reader", "/@acme/web/settings", "rita"},
 	{"absent", "/@acme/none", ""}, {"absent-signed-in", "/@acme/none", "sam"}, {"no-page", "/@acme/web/none", ""},
-	{"tokens", "/tokens", "alice"}, {"tokens-visitor", "/tokens", ""}, {"device", "/device", "alice"}, {"device-visitor", "/device", ""},
+	{"tokens", "/tokens", "alice"}, {"tokens-visitor", "/tokens", ""}, {"device", "/device", "alice"},
+	{"device-visitor", "/device", ""},
 	{"sign-in", "/sign-in", ""}, {"sign-in-again", "/sign-in", "alice"}, {"link", "/link", ""},
 }
 
@@ -141,7 +163,8 @@ func TestGallery_EveryPage(t *testing.T) {
 
 func checkViews(t *testing.T, hub *testHub, views []view) {
 	b := newBrowser(t)
-	if _, err := chromedp.Call(b.Context, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}); err != nil {
+	if _, err := chromedp.Call(b.Context, network.SetCacheDisabled,
+		network.SetCacheDisabledParams{CacheDisabled: true}); err != nil {
 		t.Fatal(err)
 	}
 	user := ""
@@ -156,7 +179,8 @@ func checkViews(t *testing.T, hub *testHub, views []view) {
 			if strings.HasPrefix(v.name, "config") && v.user == "alice" {
 				await(t, b, `editor.dataset.ready === "true"`)
 			}
-			transferred := do(t, b, chromedp.Evaluate[int](`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].reduce((n, e) => n + e.transferSize, 0)`))
+			transferred := do(t, b, chromedp.Evaluate[int](
+				`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].reduce((n, e) => n + e.transferSize, 0)`))
 			if t.Logf("%d bytes are transferred", transferred); transferred > pageBytes || transferred < 1000 {
 				t.Errorf("%d bytes are transferred", transferred)
 			}
@@ -212,7 +236,8 @@ func (b *browser) tabTo(t *testing.T, selector string) {
 	for range 60 {
 		b.press(t, kb.Tab)
 		if do(t, b, chromedp.Evaluate[bool](`document.activeElement.matches(`+strconv.Quote(selector)+`)`)) {
-			if outline := do(t, b, chromedp.Evaluate[string](`getComputedStyle(document.activeElement).outlineStyle`)); outline == "none" {
+			if outline := do(t, b, chromedp.Evaluate[string](
+				`getComputedStyle(document.activeElement).outlineStyle`)); outline == "none" {
 				t.Errorf("the focus on %s cannot be seen", selector)
 			}
 			return
@@ -251,11 +276,13 @@ func TestGallery_KeyboardWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	hub := gallery(t)
 	b := newBrowser(t)
-	if _, err := chromedp.Call(b.Context, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+	if _, err := chromedp.Call(b.Context, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}
 	do(t, b, chromedp.Navigate(hub.url+"/@acme/web/preview"))
-	if got := do(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll("h2")].filter(e => e.checkVisibility()).map(e => e.textContent).join()`)); got != "The preview needs JavaScript" {
+	if got := do(t, b, chromedp.Evaluate[string](
+		`[...document.querySelectorAll("h2")].filter(e => e.checkVisibility()).map(e => e.textContent).join()`)); got != "The preview needs JavaScript" {
 		t.Errorf("the preview shows %q", got)
 	}
 	do(t, b, chromedp.Navigate(hub.url+"/@acme/back-office"))

@@ -24,12 +24,15 @@ const hands = `
 		e.dispatchEvent(new Event(e.localName === "select" ? "change" : "input", {bubbles: true}));
 	};
 	const type = (key, value) => change(field(key), value);
-	const pick = (key, label) => [...row(key).querySelectorAll("label:has([type=radio])")].find(l => l.textContent === label).click();
+	const pick = (key, label) => [...row(key).querySelectorAll("label:has([type=radio])")].find(l =>
+		l.textContent === label).click();
 	const touch = key => row(key).dispatchEvent(new Event("focusin", {bubbles: true}));
 	const named = (text, within) => [...within.querySelectorAll("button, a, summary")].find(b =>
 		[b.textContent, b.ariaLabel].some(name => name === text || [" ", ":"].some(c => name?.startsWith(text + c))));
-	const press = (text, within = document) => (named(text, within) ?? (() => { throw new Error("no button " + text) })()).click();
-	const review = () => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "s", ctrlKey: true, bubbles: true}));
+	const missing = text => { throw new Error("no button " + text) };
+	const press = (text, within = document) => (named(text, within) ?? missing(text)).click();
+	const review = () => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "s", ctrlKey: true,
+		bubbles: true}));
 	const filter = text => change(editor.querySelector("[type=search]"), text);
 	const state = key => row(key).dataset.state;
 	const notes = () => [...editor.querySelectorAll(".toasts .notice")].map(n => n.textContent);
@@ -57,7 +60,9 @@ func act(t *testing.T, b *browser, statements string, args ...any) {
 func await(t *testing.T, b *browser, expression string, args ...any) {
 	t.Helper()
 	expression = fmt.Sprintf(expression, args...)
-	_, err := chromedp.Run(b.Context, chromedp.Poll[bool]("(() => { try {"+hands+"return Boolean("+expression+") } catch { return false } })()", chromedp.WithPollingTimeout(time.Minute)))
+	_, err := chromedp.Run(b.Context,
+		chromedp.Poll[bool]("(() => { try {"+hands+"return Boolean("+expression+") } catch { return false } })()",
+			chromedp.WithPollingTimeout(time.Minute)))
 	if err != nil {
 		seen, _ := chromedp.Run(b.Context, chromedp.Evaluate[string](`location + " " + document.body.innerText`))
 		t.Fatalf("%v: waiting for %s in %s", err, expression, seen)

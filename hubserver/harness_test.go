@@ -76,17 +76,20 @@ func newHub(t testing.TB, address string, change func(*hubserver.Config)) *testH
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-func newHubOn(t testing.TB, listener net.Listener, dial dialer, address string, change func(*hubserver.Config)) *testHub {
+func newHubOn(t testing.TB, listener net.Listener, dial dialer, address string,
+	change func(*hubserver.Config)) *testHub {
 	t.Helper()
 	log := &lockedBuffer{}
 	cfg := hubserver.Config{
 		Store: storetest.Open(t, address), PublicURL: publicURL, Version: hubVersion,
-		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Limits: hubserver.DefaultLimits, Fetch: fetch.New(fetch.Options{}),
+		Log:    slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Limits: hubserver.DefaultLimits, Fetch: fetch.New(fetch.Options{}),
 	}
 	if change != nil {
 		change(&cfg)
 	}
-	hub := &testHub{TB: t, server: hubserver.New(cfg), store: cfg.Store, address: address, url: publicURL, log: log, mu: &sync.Mutex{}, callers: map[string]*caller{}}
+	hub := &testHub{TB: t, server: hubserver.New(cfg), store: cfg.Store, address: address, url: publicURL, log: log,
+		mu: &sync.Mutex{}, callers: map[string]*caller{}}
 	hub.write(func(tx *store.Tx) error { return makeAccounts(tx) })
 	server := hub.server.HTTPServer(nil)
 	go server.Serve(hub.server.Listener(listener))
@@ -110,7 +113,8 @@ func makeAccounts(tx *store.Tx) error {
 	if err := tx.CreateAccount("acme", store.KindOrg); err != nil {
 		return err
 	}
-	for _, user := range []struct{ name, role string }{{"anna", "admin"}, {"alice", "writer"}, {"rita", "reader"}, {"sam", ""}} {
+	for _, user := range []struct{ name, role string }{{"anna", "admin"}, {"alice", "writer"}, {"rita", "reader"},
+		{"sam", ""}} {
 		if err := tx.CreateAccount(user.name, store.KindUser); err != nil {
 			return err
 		}
@@ -181,7 +185,8 @@ func (h *testHub) tokenUntil(user string, end store.Time, scopes ...wire.Scope) 
 	}
 	h.write(func(tx *store.Tx) error {
 		return tx.CreateToken(&store.Token{
-			Hash: pat.Hash(token), Shown: pat.Shown(token), Name: "test", Owner: user, Scopes: strings.Join(names, " "), ExpiresAt: end,
+			Hash: pat.Hash(token), Shown: pat.Shown(token), Name: "test", Owner: user, Scopes: strings.Join(names, " "),
+			ExpiresAt: end,
 		})
 	})
 	return token
@@ -260,7 +265,8 @@ func (c *caller) send(req *http.Request) (*answer, error) {
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
-	return &answer{t: c.hub, call: req.Method + " " + strings.TrimPrefix(req.URL.String(), c.hub.url), status: resp.StatusCode, header: resp.Header, body: data}, err
+	return &answer{t: c.hub, call: req.Method + " " + strings.TrimPrefix(req.URL.String(), c.hub.url),
+		status: resp.StatusCode, header: resp.Header, body: data}, err
 }
 
 func (c *caller) request(method, path string, body any, headers ...header) (*http.Request, error) {
@@ -401,7 +407,8 @@ func inflated(body []byte) []byte {
 func (x *exchange) hold(t testing.TB) {
 	t.Helper()
 	for _, fault := range theContract().check(x) {
-		t.Errorf("%s %s %v, %d: %v\nrequest %.500s\nanswer %.2000s", x.method, x.path, x.query, x.status, fault, x.body, x.answer)
+		t.Errorf("%s %s %v, %d: %v\nrequest %.500s\nanswer %.2000s", x.method, x.path, x.query, x.status, fault, x.body,
+			x.answer)
 	}
 }
 

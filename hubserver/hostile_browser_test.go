@@ -57,7 +57,8 @@ func TestBrowser_NoPayloadRuns(t *testing.T) {
 	if len(names) < 200 {
 		t.Fatalf("only %d payloads are names of files", len(names))
 	}
-	paths := []string{"/@acme", "/tokens", "/@acme/web", "/@acme/web/files", "/@acme/web/files/d", "/@acme/web/files?find=alert", "/@acme/web/files/all.txt", "/@acme/web/history", "/@acme/web/settings"}
+	paths := []string{"/@acme", "/tokens", "/@acme/web", "/@acme/web/files", "/@acme/web/files/d",
+		"/@acme/web/files?find=alert", "/@acme/web/files/all.txt", "/@acme/web/history", "/@acme/web/settings"}
 	for i := 0; i < len(names); i += rounds(36, 9) {
 		address := url.URL{Path: "/@acme/web/files/" + names[i]}
 		paths = append(paths, address.EscapedPath())
@@ -68,7 +69,9 @@ func TestBrowser_NoPayloadRuns(t *testing.T) {
 		}
 		q := url.QueryEscape(p)
 		// Each place that shows what an address says gets each payload, one after another.
-		paths = append(paths, []string{"/?q=" + q, "/?cursor=" + q, "/@acme/web/files?find=" + q, "/@acme/web?q=" + q, "/sign-in?to=" + q, "/sign-in?to=%2F" + q, "/@acme/web/files/" + url.PathEscape(p), "/@acme/none?" + q, "/device?code=" + q, "/link?code=" + q}[i%10])
+		paths = append(paths, []string{"/?q=" + q, "/?cursor=" + q, "/@acme/web/files?find=" + q, "/@acme/web?q=" + q,
+			"/sign-in?to=" + q, "/sign-in?to=%2F" + q, "/@acme/web/files/" + url.PathEscape(p), "/@acme/none?" + q,
+			"/device?code=" + q, "/link?code=" + q}[i%10])
 	}
 	_, styles, _ := page.Static("dist/style.css")
 	for part := range slices.Chunk(paths, 80) { // a browser has three minutes
@@ -78,7 +81,8 @@ func TestBrowser_NoPayloadRuns(t *testing.T) {
 			do(t, b, chromedp.Navigate(hub.url+path))
 			misdeeds := do(t, b, chromedp.Evaluate[[]string](`window.misdeeds`))
 			at := do(t, b, chromedp.Evaluate[string](`location.origin`))
-			foreign := do(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("script:not([src^='/static/']), iframe, object, embed, style, base, meta[http-equiv], svg:not([viewBox='0 0 16 16']), svg :not(path), math, [onerror], [onload], [onfocus], [ontoggle], [onmouseover], [onstart]")].map(e => e.outerHTML.slice(0, 200))`))
+			foreign := do(t, b, chromedp.Evaluate[[]string](
+				`[...document.querySelectorAll("script:not([src^='/static/']), iframe, object, embed, style, base, meta[http-equiv], svg:not([viewBox='0 0 16 16']), svg :not(path), math, [onerror], [onload], [onfocus], [ontoggle], [onmouseover], [onstart]")].map(e => e.outerHTML.slice(0, 200))`))
 			links := do(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("[href], [src], [action], [formaction]")].flatMap(e => ["href", "src", "action", "formaction"].map(n => e.getAttribute(n)).filter(Boolean))
 				.filter(a => new URL(a, location).origin !== location.origin)`))
 			if len(misdeeds)+len(foreign)+len(links) > 0 || at != hub.url {

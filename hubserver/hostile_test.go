@@ -81,7 +81,8 @@ func TestArchive_NeedsFarLessThanItExpandsTo(t *testing.T) {
 		archive := tar.NewWriter(w)
 		zeros := make([]byte, 25<<20)
 		for i := range 4 {
-			if err := archive.WriteHeader(&tar.Header{Name: fmt.Sprint("f", i), Size: int64(len(zeros)), Mode: 0o644}); err != nil {
+			if err := archive.WriteHeader(
+				&tar.Header{Name: fmt.Sprint("f", i), Size: int64(len(zeros)), Mode: 0o644}); err != nil {
 				t.Fatal(err)
 			}
 			archive.Write(zeros)
@@ -114,7 +115,8 @@ func TestArchive_RefusesLongHeaders(t *testing.T) {
 	hub := one(t, nil)
 	hub.project()
 	records := map[string]string{"HUB.comment": strings.Repeat("x", 900<<10)}
-	p := hub.as("alice").put(baseFiles, typed{"", gzipped(t, tarOf(t, file{name: "a", records: records}))}).problem(422, wire.CodeInvalidBody)
+	p := hub.as("alice").put(baseFiles, typed{"", gzipped(t, tarOf(t, file{name: "a", records: records}))}).problem(422,
+		wire.CodeInvalidBody)
 	if !strings.Contains(p.Detail, "headers") {
 		t.Errorf("%q does not name the headers", p.Detail)
 	}

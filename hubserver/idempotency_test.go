@@ -255,7 +255,8 @@ func TestIdempotencyKey_OfManyRequestsOneCreates(t *testing.T) {
 			body  any
 			count string
 		}{
-			{"/v1/apis/upload?account=alice", pets, "SELECT count(*) FROM resources WHERE kind = 'api' AND account_id = (SELECT id FROM accounts WHERE name = 'alice')"},
+			{"/v1/apis/upload?account=alice", pets,
+				"SELECT count(*) FROM resources WHERE kind = 'api' AND account_id = (SELECT id FROM accounts WHERE name = 'alice')"},
 			{"/v1/projects", newProject("web"), "SELECT count(*) FROM projects"},
 		} {
 			const tries = 32
@@ -268,7 +269,8 @@ func TestIdempotencyKey_OfManyRequestsOneCreates(t *testing.T) {
 				}
 				all.Go(func() {
 					var err error
-					if answers[i], err = (&caller{hub: &to, token: hub.as("alice").token}).try("POST", create.path, create.body, key("k")); err != nil {
+					if answers[i], err = (&caller{hub: &to, token: hub.as("alice").token}).try("POST", create.path, create.body,
+						key("k")); err != nil {
 						t.Error(err)
 					}
 				})
@@ -358,7 +360,8 @@ func TestIdempotencyKey_DoesNotWaitForAHubThatDied(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
-			(&caller{hub: &onDead, token: alice.token}).tryWithin(ctx, "POST", "/v1/apis/import", wire.ImportAPI{URL: g.URL}, key("k"))
+			(&caller{hub: &onDead, token: alice.token}).tryWithin(ctx, "POST", "/v1/apis/import", wire.ImportAPI{URL: g.URL},
+				key("k"))
 		})
 		<-g.entered
 		all.Go(func() {

@@ -11,11 +11,17 @@ import (
 
 // injections are texts that mean something to SQL, to its drivers or to bun.
 var injections = []string{
-	`' OR '1'='1`, `'`, `"`, `\`, `\'`, "`", `' OR 1=1--`, `') OR ('1'='1`, `" OR ""="`, `'; DROP TABLE projects; --`, `"; DROP TABLE projects; --`, `1; DELETE FROM tokens`,
-	`' UNION SELECT hash FROM tokens --`, `' UNION ALL SELECT NULL,NULL,NULL --`, `' || pg_sleep(9) || '`, `1; SELECT pg_sleep(9)`, `'||(SELECT 1/0)||'`, `' AND 1=CAST((SELECT hash FROM tokens LIMIT 1) AS int) --`,
-	`?`, `??`, `?0`, `?TableName`, `?TableAlias`, `?PKs`, `$1`, `$$`, `$$;DROP TABLE projects;$$`, `:name`, `@p1`, `%`, `_`, `%' --`, `[a-z]`, `*`, `/*`, `*/`, `'/**/OR/**/1=1`, `--`, `#`,
-	`0x27`, `char(39)`, `%27`, `%2527`, `E'\x27'`, `U&'\0027'`, "\u02bc OR 1=1", "\uff07 OR 1=1", "\u00bf'", "\xbf' OR 1=1", "a\x00' OR 1=1", "'\nOR 1=1\n--", `'; ATTACH DATABASE 'x.db' AS x; --`, `'; PRAGMA writable_schema=1; --`,
-	`'; COPY projects TO '/tmp/x'; --`, `'; SET ROLE postgres; --`, `acme' AND slug='private`, `acme/private' --`, `{"$ne": null}`, `' ESCAPE '\`, `NULL`, `-1`, `9223372036854775808`, `1e999`, `true`, `->>'a'`, `@>'{}'`, `(SELECT 1)`,
+	`' OR '1'='1`, `'`, `"`, `\`, `\'`, "`", `' OR 1=1--`, `') OR ('1'='1`, `" OR ""="`, `'; DROP TABLE projects; --`,
+	`"; DROP TABLE projects; --`, `1; DELETE FROM tokens`,
+	`' UNION SELECT hash FROM tokens --`, `' UNION ALL SELECT NULL,NULL,NULL --`, `' || pg_sleep(9) || '`,
+	`1; SELECT pg_sleep(9)`, `'||(SELECT 1/0)||'`, `' AND 1=CAST((SELECT hash FROM tokens LIMIT 1) AS int) --`,
+	`?`, `??`, `?0`, `?TableName`, `?TableAlias`, `?PKs`, `$1`, `$$`, `$$;DROP TABLE projects;$$`, `:name`, `@p1`, `%`,
+	`_`, `%' --`, `[a-z]`, `*`, `/*`, `*/`, `'/**/OR/**/1=1`, `--`, `#`,
+	`0x27`, `char(39)`, `%27`, `%2527`, `E'\x27'`, `U&'\0027'`, "\u02bc OR 1=1", "\uff07 OR 1=1", "\u00bf'",
+	"\xbf' OR 1=1", "a\x00' OR 1=1", "'\nOR 1=1\n--", `'; ATTACH DATABASE 'x.db' AS x; --`,
+	`'; PRAGMA writable_schema=1; --`,
+	`'; COPY projects TO '/tmp/x'; --`, `'; SET ROLE postgres; --`, `acme' AND slug='private`, `acme/private' --`,
+	`{"$ne": null}`, `' ESCAPE '\`, `NULL`, `-1`, `9223372036854775808`, `1e999`, `true`, `->>'a'`, `@>'{}'`, `(SELECT 1)`,
 }
 
 // Each text in each place of a request to each route neither makes the hub fail, nor

@@ -46,7 +46,8 @@ func TestLink_SignsInOnce(t *testing.T) {
 		// Whoever looks at it uses nothing up.
 		before := hub.dump()
 		for range 3 {
-			if text := string(hub.with("").get("/link?code=" + code).want(200).body); !strings.Contains(text, "Sign in as alice") || !strings.Contains(text, "/@acme/web") {
+			if text := string(hub.with("").get("/link?code=" + code).want(200).body); !strings.Contains(text,
+				"Sign in as alice") || !strings.Contains(text, "/@acme/web") {
 				t.Errorf("%s", text)
 			}
 			hub.with("").do("HEAD", "/link?code="+code, nil).want(200)
@@ -59,11 +60,13 @@ func TestLink_SignsInOnce(t *testing.T) {
 			t.Errorf("%v", a.header)
 		}
 		alice := a.signedIn(hub)
-		if me := decoded[wire.Whoami](alice.get("/v1/whoami").want(200)); me.User != "alice" || len(me.Scopes) != 1 || me.TokenName != "test" {
+		if me := decoded[wire.Whoami](alice.get("/v1/whoami").want(200)); me.User != "alice" || len(me.Scopes) != 1 ||
+			me.TokenName != "test" {
 			t.Errorf("%+v", me)
 		}
 		for range 2 {
-			if text := string(hub.with("").post("/link", form("code", code)).want(404).body); !strings.Contains(text, "was used already") {
+			if text := string(hub.with("").post("/link", form("code", code)).want(404).body); !strings.Contains(text,
+				"was used already") {
 				t.Errorf("%s", text)
 			}
 		}
@@ -84,10 +87,12 @@ func TestLink_OfNoUse(t *testing.T) {
 		void, known := hub.with(revoked).link("/"), hub.as("alice").link("/")
 		hub.revoke(revoked)
 		for code, why := range map[string]string{
-			old: "has expired", void: "no longer valid", known + "x": "no such link", known[:len(known)-1]: "no such link", "": "no such link", "sam" + strings.TrimPrefix(known, "alice"): "no such link",
+			old: "has expired", void: "no longer valid", known + "x": "no such link", known[:len(known)-1]: "no such link",
+			"": "no such link", "sam" + strings.TrimPrefix(known, "alice"): "no such link",
 			"alice." + strings.Repeat("x", 43): "no such link", `<script>`: "no such link", "../" + known: "no such link",
 		} {
-			for _, a := range []*answer{hub.with("").get("/link?code=" + url.QueryEscape(code)), hub.with("").post("/link", form("code", code))} {
+			for _, a := range []*answer{hub.with("").get("/link?code=" + url.QueryEscape(code)),
+				hub.with("").post("/link", form("code", code))} {
 				if text := string(a.want(404).body); !strings.Contains(text, why) || strings.Contains(text, "<script>") {
 					t.Errorf("%q: %s", code, text)
 				}
@@ -150,9 +155,11 @@ func TestLink_CreationIsChecked(t *testing.T) {
 			t.Errorf("%v", p.header)
 		}
 		for body, pointer := range map[string]string{
-			`{"account": "acme", "role": "owner"}`: "/role", `{"account": "acme"}`: "/role", `{"account": "ACME", "role": "reader"}`: "/account", `{"account": "anna", "role": "reader"}`: "/account",
+			`{"account": "acme", "role": "owner"}`: "/role", `{"account": "acme"}`: "/role",
+			`{"account": "ACME", "role": "reader"}`: "/account", `{"account": "anna", "role": "reader"}`: "/account",
 		} {
-			if p := hub.as("anna").post("/v1/invitations", body).problem(422, wire.CodeInvalidBody); p.Errors[0].Pointer != pointer {
+			if p := hub.as("anna").post("/v1/invitations", body).problem(422,
+				wire.CodeInvalidBody); p.Errors[0].Pointer != pointer {
 				t.Errorf("%s: %+v", body, p)
 			}
 		}
@@ -163,7 +170,8 @@ func TestInvitation_CreatesAccountOrJoins(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		anna := hub.as("anna")
 		code := anna.invitation(wire.Writer)
-		if text := string(hub.with("").get("/link?code=" + code).want(200).body); !strings.Contains(text, "Join @acme") || !strings.Contains(text, `name="name"`) {
+		if text := string(hub.with("").get("/link?code=" + code).want(200).body); !strings.Contains(text, "Join @acme") ||
+			!strings.Contains(text, `name="name"`) {
 			t.Errorf("%s", text)
 		}
 		// What is not accepted leaves the invitation as it is.
@@ -178,7 +186,8 @@ func TestInvitation_CreatesAccountOrJoins(t *testing.T) {
 			t.Errorf("%v", a.header)
 		}
 		nora := decoded[wire.Whoami](a.signedIn(hub).get("/v1/whoami").want(200))
-		if nora.User != "nora" || len(nora.Scopes) != len(wire.Scopes) || fmt.Sprint(nora.Accounts) != "[{acme writer} {nora admin}]" {
+		if nora.User != "nora" || len(nora.Scopes) != len(wire.Scopes) ||
+			fmt.Sprint(nora.Accounts) != "[{acme writer} {nora admin}]" {
 			t.Errorf("%+v", nora)
 		}
 		hub.with("").post("/link", form("code", code, "name", "other")).want(404)
@@ -216,7 +225,8 @@ func TestInvitation_EndsWithRightsOfItsCreator(t *testing.T) {
 				code := hub.with(token).invitation(wire.Admin)
 				end(hub, token)
 				a := hub.with("").post("/link", form("code", code, "name", "nora")).want(404)
-				if n := hub.count("SELECT count(*) FROM accounts WHERE name = 'nora'"); n != 0 || !strings.Contains(string(a.body), "no longer valid") {
+				if n := hub.count("SELECT count(*) FROM accounts WHERE name = 'nora'"); n != 0 ||
+					!strings.Contains(string(a.body), "no longer valid") {
 					t.Errorf("%d accounts, %s", n, a.body)
 				}
 			})
@@ -263,7 +273,8 @@ func TestNewLink_IsWhatTheHubTakes(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		address, hash := api.NewLink(publicURL)
 		hub.write(func(tx *store.Tx) error {
-			return tx.CreateLink(&store.Link{Account: "sam", Hash: hash, Kind: store.LinkSignIn, Scopes: "write:config", Page: "/"}, store.AccountLinkLife)
+			return tx.CreateLink(&store.Link{Account: "sam", Hash: hash, Kind: store.LinkSignIn, Scopes: "write:config",
+				Page: "/"}, store.AccountLinkLife)
 		})
 		code := strings.TrimPrefix(address, publicURL+"/link?code=")
 		if pat.Hash(code) != hash {

@@ -18,7 +18,8 @@ func TestNotices_StayInView(t *testing.T) {
 	b := edit(t, hub, "alice")
 
 	// The list is longer than the window: what happened is said where it is.
-	const seen = `(text) => { const n = [...editor.querySelectorAll(".toasts .notice")].find(n => n.textContent.startsWith(text)); const at = n?.getBoundingClientRect(); return at && at.height > 0 && at.top >= 0 && at.bottom <= innerHeight; }`
+	const seen = `(text) => { const n = [...editor.querySelectorAll(".toasts .notice")].find(n => ` +
+		`n.textContent.startsWith(text)); const at = n?.getBoundingClientRect(); return at && at.height > 0 && at.top >= 0 && at.bottom <= innerHeight; }`
 	act(t, b, `type("key40", "x"); row("key40").scrollIntoView({ block: "center" }); review()`)
 	await(t, b, `(`+seen+`)("1 value cannot be saved yet: key40.")`)
 	act(t, b, `type("key40", "400")`)

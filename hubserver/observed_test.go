@@ -25,9 +25,12 @@ func TestLog_OneLinePerRequest(t *testing.T) {
 		hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
 		hub.log.reset()
 		answers := []*answer{
-			hub.as("alice").get(web), hub.with("").get(web), hub.as("alice").put(clientCfg, `{`), hub.as("sam").get(config), hub.as("alice").get("/nothing"), hub.as("alice").post(web, nil),
-			hub.as("alice").get("/healthz"), hub.as("alice").get("/@acme/web"), hub.as("alice").get("/v1/projects/%0d%0afake=1%1b[31m/%0a"), hub.as("alice").get("/%0d%0a%00%1b"),
-			hub.as("alice").do("HEAD", web, nil), hub.as("alice").do("HEAD", baseFiles+"/archive", nil), hub.as("alice").do("HEAD", "/nothing", nil),
+			hub.as("alice").get(web), hub.with("").get(web), hub.as("alice").put(clientCfg, `{`), hub.as("sam").get(config),
+			hub.as("alice").get("/nothing"), hub.as("alice").post(web, nil),
+			hub.as("alice").get("/healthz"), hub.as("alice").get("/@acme/web"),
+			hub.as("alice").get("/v1/projects/%0d%0afake=1%1b[31m/%0a"), hub.as("alice").get("/%0d%0a%00%1b"),
+			hub.as("alice").do("HEAD", web, nil), hub.as("alice").do("HEAD", baseFiles+"/archive", nil),
+			hub.as("alice").do("HEAD", "/nothing", nil),
 			hub.as("alice").get(site + "/versions/1.0.0/bundle"), hub.as("alice").get("/v1/apis/acme/pets/document"),
 		}
 		lines := hub.log.lines(t)
@@ -36,11 +39,13 @@ func TestLog_OneLinePerRequest(t *testing.T) {
 		}
 		for i, a := range answers {
 			l := lines[i]
-			if l["msg"] != "request" || l["request"] != a.header.Get("X-Request-Id") || l["status"] != float64(a.status) || l["route"] == "" || l["took"] == nil {
+			if l["msg"] != "request" || l["request"] != a.header.Get("X-Request-Id") || l["status"] != float64(a.status) ||
+				l["route"] == "" || l["took"] == nil {
 				t.Errorf("%s left %v", a.call, l)
 			}
 		}
-		if l := lines[0]; l["user"] != "alice" || l["token"] != hub.as("alice").token[:12] || l["route"] != "/v1/projects/:account/:slug" || l["path"] != web || l["bytes"] != float64(len(answers[0].body)) {
+		if l := lines[0]; l["user"] != "alice" || l["token"] != hub.as("alice").token[:12] ||
+			l["route"] != "/v1/projects/:account/:slug" || l["path"] != web || l["bytes"] != float64(len(answers[0].body)) {
 			t.Errorf("%v", l)
 		}
 	})
@@ -57,8 +62,12 @@ func TestLog_NeverContainsToken(t *testing.T) {
 		sam := hub.with(canary)
 		sam.get("/v1/whoami").want(200)
 		hub.with("").get(in("/v1/whoami?token=CANARY"), header{"Authorization": in("Bearer xCANARY")})
-		hub.with("").get("/v1/whoami", header{"Authorization": in("Basic CANARY"), "Cookie": in("a=CANARY"), "User-Agent": canary, "Referer": canary, "X-Request-Id": canary, "X-Forwarded-For": canary, "Idempotency-Key": canary})
-		for _, path := range []string{"/CANARY", "/v1/projects/CANARY/CANARY", "/v1/projects/acme/CANARY", "/@acme/CANARY", "/static/CANARY", "/v1/stacks/acme/site/versions/CANARY", "/v1/projects?cursor=CANARY&limit=CANARY&account=CANARY", "/v1/rate-limit?botId=CANARY&account=acme", "/v1/projects?a=%zzCANARY"} {
+		hub.with("").get("/v1/whoami",
+			header{"Authorization": in("Basic CANARY"), "Cookie": in("a=CANARY"), "User-Agent": canary, "Referer": canary,
+				"X-Request-Id": canary, "X-Forwarded-For": canary, "Idempotency-Key": canary})
+		for _, path := range []string{"/CANARY", "/v1/projects/CANARY/CANARY", "/v1/projects/acme/CANARY", "/@acme/CANARY",
+			"/static/CANARY", "/v1/stacks/acme/site/versions/CANARY", "/v1/projects?cursor=CANARY&limit=CANARY&account=CANARY",
+			"/v1/rate-limit?botId=CANARY&account=acme", "/v1/projects?a=%zzCANARY"} {
 			alice.get(in(path))
 			alice.put(in(path), in(`{"CANARY": "CANARY"}`))
 			alice.do(canary, in(path), nil)
@@ -72,11 +81,13 @@ func TestLog_NeverContainsToken(t *testing.T) {
 		alice.post("/v1/projects", in(`{"account": "CANARY"}`), key(canary))
 		alice.post("/v1/apis/upload?slug="+canary, canary)
 		alice.post("/v1/apis/upload", in(`{"openapi": "CANARY", "info": {"title": "CANARY"}}`))
-		for _, url := range []string{target.URL + "/CANARY?token=CANARY", "http://127.0.0.1/CANARY", "http://CANARY.invalid/", "http://x:CANARY@127.0.0.1/", "CANARY"} {
+		for _, url := range []string{target.URL + "/CANARY?token=CANARY", "http://127.0.0.1/CANARY", "http://CANARY.invalid/",
+			"http://x:CANARY@127.0.0.1/", "CANARY"} {
 			alice.post("/v1/apis/import", wire.ImportAPI{URL: in(url)})
 		}
 		hub.sql("ALTER TABLE bots RENAME TO hidden")
-		alice.post("/v1/rate-limit?botId="+canary, `{}`).problem(500, wire.CodeInternal) // the database's error quotes the statement
+		alice.post("/v1/rate-limit?botId="+canary, `{}`).problem(500,
+			wire.CodeInternal) // the database's error quotes the statement
 		if log := hub.log.String(); strings.Contains(log, canary) || strings.Contains(log, canary[7:]) {
 			i := strings.Index(log, canary[7:])
 			t.Errorf("the log holds a token: …%s…", log[max(0, i-200):min(len(log), i+100)])
@@ -97,7 +108,8 @@ func TestLog_InternalCauseHasRequestID(t *testing.T) {
 	hub.sql("ALTER TABLE revisions RENAME TO hidden")
 	p := hub.as("alice").get(config).problem(500, wire.CodeInternal)
 	lines := hub.log.lines(t)
-	if len(lines) != 2 || lines[0]["level"] != "ERROR" || lines[0]["request"] != p.RequestID || !strings.Contains(lines[0]["cause"].(string), "revisions") {
+	if len(lines) != 2 || lines[0]["level"] != "ERROR" || lines[0]["request"] != p.RequestID ||
+		!strings.Contains(lines[0]["cause"].(string), "revisions") {
 		t.Errorf("%v", lines)
 	}
 	if strings.Contains(p.Detail+p.Hint, "revisions") || p.Hint == "" {
@@ -113,15 +125,18 @@ func TestLog_InternalCauseHasRequestID(t *testing.T) {
 
 func TestServer_SurvivesPanic(t *testing.T) {
 	log := &lockedBuffer{}
-	broken := hubserver.New(hubserver.Config{PublicURL: publicURL, Version: hubVersion, Log: slog.New(slog.NewJSONHandler(log, nil)), Limits: hubserver.DefaultLimits}) // no store
+	broken := hubserver.New(hubserver.Config{PublicURL: publicURL, Version: hubVersion,
+		Log: slog.New(slog.NewJSONHandler(log, nil)), Limits: hubserver.DefaultLimits}) // no store
 	server := httptest.NewServer(broken)
 	t.Cleanup(server.Close)
-	somebody := (&testHub{TB: t, url: server.URL, client: &http.Client{Transport: &recorder{t, http.DefaultTransport}}}).with(pat.New())
+	somebody := (&testHub{TB: t, url: server.URL,
+		client: &http.Client{Transport: &recorder{t, http.DefaultTransport}}}).with(pat.New())
 	for range 2 {
 		log.reset()
 		p := somebody.get("/v1/whoami").problem(500, wire.CodeInternal)
 		lines := log.lines(t)
-		if len(lines) != 3 || lines[0]["msg"] != "panic" || !strings.Contains(lines[0]["stack"].(string), "authenticate") || lines[0]["request"] != p.RequestID || lines[2]["msg"] != "request" {
+		if len(lines) != 3 || lines[0]["msg"] != "panic" || !strings.Contains(lines[0]["stack"].(string), "authenticate") ||
+			lines[0]["request"] != p.RequestID || lines[2]["msg"] != "request" {
 			t.Errorf("%v", lines)
 		}
 		if strings.Contains(p.Detail+p.Hint, "nil") {
@@ -134,11 +149,13 @@ func TestServer_SurvivesPanic(t *testing.T) {
 func TestResponse_FailureMidwayIsCutOffAndLogged(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		hub.as("alice").put(baseFiles, archive(t, file{name: "a", content: "first"}, file{name: "b", content: "second"})).want(200)
+		hub.as("alice").put(baseFiles,
+			archive(t, file{name: "a", content: "first"}, file{name: "b", content: "second"})).want(200)
 		hub.sql("DELETE FROM blobs WHERE sha256 = '" + sha([]byte("second")) + "'")
 		for _, accepted := range []string{"", "zstd"} {
 			hub.log.reset()
-			if a, err := hub.as("rita").try("GET", baseFiles+"/archive", nil, header{"Accept-Encoding": accepted}); err == nil && a.status == 200 {
+			if a, err := hub.as("rita").try("GET", baseFiles+"/archive", nil, header{"Accept-Encoding": accepted}); err == nil &&
+				a.status == 200 {
 				t.Errorf("Accept-Encoding %q: half an archive looks whole", accepted)
 			}
 		}
@@ -169,9 +186,11 @@ func TestAudit_RowPerWrite(t *testing.T) {
 		by(alice, "alice", "config.write", "@acme/web", put)
 		by(anna, "anna", "config.write", "@acme/web", anna.patch(config, `{"set": {"b": 2}}`, header{"If-Match": put.etag()}))
 		by(anna, "anna", "base-files.write", "@acme/web", anna.put(baseFiles, archive(t, file{name: "a"})))
-		by(anna, "anna", "rate-limit.set", "@acme/ci", anna.post(rateLimit+"botRefId="+url.QueryEscape("@acme/ci"), `{"dayLimit": 1}`))
+		by(anna, "anna", "rate-limit.set", "@acme/ci",
+			anna.post(rateLimit+"botRefId="+url.QueryEscape("@acme/ci"), `{"dayLimit": 1}`))
 		// Reads, repetitions, writes of equal content and refusals leave none.
-		for _, path := range []string{web, config, baseFiles, baseFiles + "/archive", site, "/v1/apis/acme/pets/document", rateLimit + "botRefId=@acme/ci", "/v1/projects", "/@acme/web"} {
+		for _, path := range []string{web, config, baseFiles, baseFiles + "/archive", site, "/v1/apis/acme/pets/document",
+			rateLimit + "botRefId=@acme/ci", "/v1/projects", "/@acme/web"} {
 			anna.get(path)
 		}
 		alice.put(site+"/versions/1.0.0", bundle(t, "1.0.0")).want(200)
@@ -244,7 +263,8 @@ func (l *lockedBuffer) lines(t *testing.T) (all []map[string]any) {
 
 // What callers send is theirs: the log has their paths, and no body, query or cookie.
 func TestLog_NeverContainsBodyQueryOrCookie(t *testing.T) {
-	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"openapi": "3.0.0", "canary": `)) }))
+	target := httptest.NewServer(http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"openapi": "3.0.0", "canary": `)) }))
 	t.Cleanup(target.Close)
 	eachWith(t, importer(target), func(t *testing.T, hub *testHub) {
 		hub.project()
@@ -253,14 +273,21 @@ func TestLog_NeverContainsBodyQueryOrCookie(t *testing.T) {
 		hub.log.reset()
 		hub.client.Transport = hub.client.Transport.(*recorder).next // most of this is outside of the contract
 		send := func() {
-			for _, path := range []string{clientCfg, config, baseFiles, baseFiles + "/plan", "/v1/projects", "/v1/apis/upload", "/v1/rate-limit?botId=canary", "/v1/device", "/link", "/device", "/tokens", "/sign-in", "/@acme/web/settings", site + "/versions/3.0.0"} {
-				for _, body := range []string{`{"settings": {"canary": "canary"}}`, `{"canary": `, `{"settings": "canary"}`, `canary=canary&token=canary`, "canary\x00", `[canary]`} {
-					for _, mediaType := range []string{"application/json", "application/x-www-form-urlencoded", "application/x-tar", ""} {
+			for _, path := range []string{clientCfg, config, baseFiles, baseFiles + "/plan", "/v1/projects", "/v1/apis/upload",
+				"/v1/rate-limit?botId=canary", "/v1/device", "/link", "/device", "/tokens", "/sign-in", "/@acme/web/settings",
+				site + "/versions/3.0.0"} {
+				for _, body := range []string{`{"settings": {"canary": "canary"}}`, `{"canary": `, `{"settings": "canary"}`,
+					`canary=canary&token=canary`, "canary\x00", `[canary]`} {
+					for _, mediaType := range []string{"application/json", "application/x-www-form-urlencoded", "application/x-tar",
+						""} {
 						for _, method := range []string{"PUT", "POST", "PATCH"} {
-							alice.do(method, path, typed{mediaType, []byte(body)}, header{"Idempotency-Key": "canary", "If-Match": `"canary"`, "User-Agent": "canary", "Referer": "http://canary", "X-Forwarded-For": "canary"})
+							alice.do(method, path, typed{mediaType, []byte(body)},
+								header{"Idempotency-Key": "canary", "If-Match": `"canary"`, "User-Agent": "canary", "Referer": "http://canary",
+									"X-Forwarded-For": "canary"})
 						}
 					}
-					page.do("POST", path, typed{"application/x-www-form-urlencoded", []byte(body)}, header{"Origin": "http://canary", "Sec-Fetch-Site": "cross-site"})
+					page.do("POST", path, typed{"application/x-www-form-urlencoded", []byte(body)},
+						header{"Origin": "http://canary", "Sec-Fetch-Site": "cross-site"})
 				}
 			}
 			alice.post("/v1/apis/import", wire.ImportAPI{URL: target.URL + "/a?canary=canary"})

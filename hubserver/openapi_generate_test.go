@@ -87,7 +87,8 @@ func (d responseDoc) response(content object) object {
 		if d.Required != nil {
 			particular["required"] = d.Required
 		}
-		content = object{"application/problem+json": object{"schema": object{"allOf": []any{refTo("schemas", "Problem"), particular}}}}
+		content = object{"application/problem+json": object{"schema": object{"allOf": []any{refTo("schemas", "Problem"),
+			particular}}}}
 	}
 	if d.HTML {
 		content = contentOf(nil, wire.HTML)
@@ -141,7 +142,8 @@ func usual(e *wire.Endpoint, d operationDoc) object {
 		names["403"] = "CrossSite"
 	}
 	if e.Request != nil || e.Accepts != nil {
-		names["400"], names["413"], names["415"], names["422"] = "BrokenBody", "TooLarge", "UnsupportedMediaType", "InvalidRequest"
+		names["400"], names["413"], names["415"], names["422"] = "BrokenBody", "TooLarge", "UnsupportedMediaType",
+			"InvalidRequest"
 	}
 	if e.Request != nil {
 		names["400"] = "InvalidJSON"
@@ -244,7 +246,8 @@ func operationOf(e *wire.Endpoint, d operationDoc) object {
 		if example := d.Body["example"]; example != nil {
 			content["application/json"].(object)["example"] = example
 		}
-		o["requestBody"] = object{"required": d.Body["optional"] != true, "description": d.Body["description"], "content": content}
+		o["requestBody"] = object{"required": d.Body["optional"] != true, "description": d.Body["description"],
+			"content": content}
 	}
 	return o
 }
@@ -289,7 +292,8 @@ func generate(t *testing.T) []byte {
 		Security   jsontext.Value    `json:"security"`
 		Paths      map[string]object `json:"paths"`
 		Components map[string]object `json:"components"`
-	}{src.OpenAPI, src.Info, src.Tags, src.Security, paths, src.Components}, json.Deterministic(true), jsontext.WithIndent(" "))
+	}{src.OpenAPI, src.Info, src.Tags, src.Security, paths, src.Components}, json.Deterministic(true),
+		jsontext.WithIndent(" "))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,10 @@ func (c *contract) unseen() (missing []string) {
 }
 
 func TestOpenAPI_IsValid(t *testing.T) {
-	hub := one(t, func(cfg *hubserver.Config) { cfg.Limits.ConfigBytes, cfg.Limits.BodyIdle = 4711, 1500*time.Millisecond })
+	hub := one(t, func(cfg *hubserver.Config) {
+		cfg.Limits.ConfigBytes, cfg.Limits.BodyIdle = 4711,
+			1500*time.Millisecond
+	})
 	a := hub.with("").get("/v1/openapi.json").want(200)
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromData(a.body)
@@ -81,8 +84,10 @@ func TestOpenAPI_IsValid(t *testing.T) {
 	}
 	limits := doc.Info.Extensions["x-limits"].(map[string]any)
 	want := map[string]any{
-		"configBytes": 4711.0, "configKeys": 10_000.0, "configDepth": 32.0, "descriptionBytes": 16.0 * (1 << 20), "bundleBytes": 64.0 * (1 << 20),
-		"baseFiles": 20_000.0, "baseFileBytes": 25.0 * (1 << 20), "baseFilesBytes": 1.0 * (1 << 30), "planBytes": 16.0 * (1 << 20), "pathBytes": 1024.0, "bodyIdleSeconds": 1.5,
+		"configBytes": 4711.0, "configKeys": 10_000.0, "configDepth": 32.0, "descriptionBytes": 16.0 * (1 << 20),
+		"bundleBytes": 64.0 * (1 << 20),
+		"baseFiles":   20_000.0, "baseFileBytes": 25.0 * (1 << 20), "baseFilesBytes": 1.0 * (1 << 30),
+		"planBytes": 16.0 * (1 << 20), "pathBytes": 1024.0, "bodyIdleSeconds": 1.5,
 		"minBytesPerIdle": 64.0 * (1 << 10), "zstdWindowBytes": 8.0 * (1 << 20), "memoryBytes": 128.0 * (1 << 20),
 	}
 	if diff := cmp.Diff(want, limits); diff != "" {
@@ -204,7 +209,8 @@ func TestContract_DetectsUndescribedResponses(t *testing.T) {
 	good := func() *exchange {
 		hub := one(t, nil)
 		a := hub.as("alice").get("/v1/whoami").want(200)
-		return &exchange{method: "GET", path: "/v1/whoami", header: map[string][]string{"Authorization": {"x"}}, status: 200, answerHeader: a.header, answer: a.body}
+		return &exchange{method: "GET", path: "/v1/whoami", header: map[string][]string{"Authorization": {"x"}}, status: 200,
+			answerHeader: a.header, answer: a.body}
 	}
 	x := good()
 	if errs := theContract().check(x); len(errs) > 0 {
@@ -217,11 +223,17 @@ func TestContract_DetectsUndescribedResponses(t *testing.T) {
 		"an unknown header":    func(x *exchange) { x.answerHeader.Set("X-New", "1") },
 		"a header that's gone": func(x *exchange) { x.answerHeader.Del("Hub-Version") },
 		"another media type":   func(x *exchange) { x.answerHeader.Set("Content-Type", "text/html") },
-		"an unknown member":    func(x *exchange) { x.answer = bytes.Replace(x.answer, []byte(`{"user"`), []byte(`{"new":1,"user"`), 1) },
+		"an unknown member": func(x *exchange) {
+			x.answer = bytes.Replace(x.answer, []byte(`{"user"`),
+				[]byte(`{"new":1,"user"`), 1)
+		},
 		"an unknown deep member": func(x *exchange) {
 			x.answer = bytes.Replace(x.answer, []byte(`{"account"`), []byte(`{"new":1,"account"`), 1)
 		},
-		"a member that's gone": func(x *exchange) { x.answer = bytes.Replace(x.answer, []byte(`"tokenName":"test",`), nil, 1) },
+		"a member that's gone": func(x *exchange) {
+			x.answer = bytes.Replace(x.answer, []byte(`"tokenName":"test",`), nil,
+				1)
+		},
 		"no JSON":              func(x *exchange) { x.answer = []byte("{") },
 		"no token":             func(x *exchange) { x.header = nil },
 		"an unknown parameter": func(x *exchange) { x.query = map[string][]string{"q": {"1"}} },

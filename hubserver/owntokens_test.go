@@ -33,7 +33,8 @@ func TestOwnTokens_CreateListRevoke(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.with(hub.token("alice", wire.Scopes...))
 		created, mine := alice.create(wire.CreateToken{Name: "laptop", Scopes: []wire.Scope{wire.ScopeWriteConfig}})
-		if !pat.Valid(created.Token) || created.ExpiresAt == nil || created.Self || !slices.Equal(created.Scopes, []wire.Scope{wire.ScopeWriteConfig}) {
+		if !pat.Valid(created.Token) || created.ExpiresAt == nil || created.Self ||
+			!slices.Equal(created.Scopes, []wire.Scope{wire.ScopeWriteConfig}) {
 			t.Errorf("%+v", created)
 		}
 		mine.get("/v1/whoami").want(200)
@@ -63,18 +64,21 @@ func TestOwnTokens_CreateListRevoke(t *testing.T) {
 			}
 		}
 		mine.get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
-		if got := decoded[wire.RevokedToken](other.delete(tokens + "/self").want(200)); !got.Self || got.Name != "other" || !slices.Equal(got.AlsoRevoked, born) {
+		if got := decoded[wire.RevokedToken](other.delete(tokens + "/self").want(200)); !got.Self || got.Name != "other" ||
+			!slices.Equal(got.AlsoRevoked, born) {
 			t.Errorf("%+v", got)
 		}
 		child.get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
 		if got := list(alice); len(got) != 1 || !strings.HasSuffix(got[0], " self") {
 			t.Errorf("%q", got)
 		}
-		if n := hub.count("SELECT count(*) FROM audit WHERE action = 'token.revoke'"); n != 4 { // not again for one that was revoked before
+		if n := hub.count(
+			"SELECT count(*) FROM audit WHERE action = 'token.revoke'"); n != 4 { // not again for one that was revoked before
 			t.Errorf("%d rows of the audit", n)
 		}
 		for _, token := range born {
-			if n := hub.count(fmt.Sprintf("SELECT count(*) FROM audit WHERE action = 'token.revoke' AND object = '%s' AND actor = 'alice' AND account = 'alice' AND detail = 'revoked with %s'", token.ID, pat.ID(other.token))); n != 1 {
+			if n := hub.count(fmt.Sprintf(
+				"SELECT count(*) FROM audit WHERE action = 'token.revoke' AND object = '%s' AND actor = 'alice' AND account = 'alice' AND detail = 'revoked with %s'", token.ID, pat.ID(other.token))); n != 1 {
 				t.Errorf("%d rows of the audit about %s", n, token.Name)
 			}
 		}
@@ -101,7 +105,8 @@ func TestOwnTokens_HaveNoMoreThanTheCallersToken(t *testing.T) {
 		if got, _ := brief.create(wire.CreateToken{Name: "x"}); got.ExpiresAt == nil || got.ExpiresAt.After(end) {
 			t.Errorf("%+v", got)
 		}
-		for name, body := range map[string]string{"/name": `{"name": ""}`, "/scopes": `{"name": "x", "scopes": ["all"]}`, "/lifetime": `{"name": "x", "lifetime": "soon"}`, "/account": `{"name": "x", "account": "ACME"}`} {
+		for name, body := range map[string]string{"/name": `{"name": ""}`, "/scopes": `{"name": "x", "scopes": ["all"]}`,
+			"/lifetime": `{"name": "x", "lifetime": "soon"}`, "/account": `{"name": "x", "account": "ACME"}`} {
 			if got := brief.post(tokens, body).problem(422, wire.CodeInvalidBody); got.Errors[0].Pointer != name {
 				t.Errorf("%s: %+v", body, got)
 			}
@@ -112,7 +117,8 @@ func TestOwnTokens_HaveNoMoreThanTheCallersToken(t *testing.T) {
 func TestOwnTokens_OfBotsCreateNone(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.as("anna").put("/v1/bots/acme/ci", nil).want(201)
-		bot := hub.with(decoded[wire.BotToken](hub.as("anna").post("/v1/bots/acme/ci/tokens", `{"name": "ci", "scopes": ["write:config"]}`).want(201)).Token)
+		bot := hub.with(decoded[wire.BotToken](
+			hub.as("anna").post("/v1/bots/acme/ci/tokens", `{"name": "ci", "scopes": ["write:config"]}`).want(201)).Token)
 		bot.post(tokens, wire.CreateToken{Name: "x"}).problem(403, wire.CodeNotPermitted)
 		bot.get(tokens).problem(403, wire.CodeNotPermitted)
 		bot.delete(tokens+"/0123456789ab").problem(403, wire.CodeNotPermitted)
@@ -130,8 +136,10 @@ func TestRestrictedToken_IsAStrangerElsewhere(t *testing.T) {
 		m.furnish("acme") // of which anna is admin
 		m.furnish("anna")
 		all := wire.Scopes
-		_, toAccount := hub.as("anna").create(wire.CreateToken{Name: "a", Scopes: all, Restriction: wire.Restriction{Account: "anna"}})
-		_, toProject := hub.as("anna").create(wire.CreateToken{Name: "p", Scopes: all, Restriction: onlyProject("anna", "private")})
+		_, toAccount := hub.as("anna").create(
+			wire.CreateToken{Name: "a", Scopes: all, Restriction: wire.Restriction{Account: "anna"}})
+		_, toProject := hub.as("anna").create(
+			wire.CreateToken{Name: "p", Scopes: all, Restriction: onlyProject("anna", "private")})
 		m.account = "acme"
 		stranger := hub.as("sam")
 		n := 0
@@ -171,7 +179,8 @@ func TestRestrictedToken_WorksOnItsProjectAlone(t *testing.T) {
 		hub.project()
 		etag := hub.settings(`{"a": 1}`)
 		hub.as("alice").post("/v1/projects", newProject("other")).want(201)
-		created, c := hub.as("alice").create(wire.CreateToken{Name: "ci", Scopes: wire.Scopes, Restriction: onlyProject("acme", "web")})
+		created, c := hub.as("alice").create(
+			wire.CreateToken{Name: "ci", Scopes: wire.Scopes, Restriction: onlyProject("acme", "web")})
 		if created.Project != mustRef("@acme/web") {
 			t.Errorf("%+v", created)
 		}
@@ -183,7 +192,8 @@ func TestRestrictedToken_WorksOnItsProjectAlone(t *testing.T) {
 		c.get("/@acme/web/settings").want(200)
 		c.get("/@acme/web/history").want(200)
 		c.get(baseFiles + "/history").want(200)
-		for _, path := range []string{"/v1/projects/acme/other", "/v1/projects/acme/none", "/v1/apis/acme/pets", "/v1/stacks/acme/site", "/v1/apis?account=acme", "/v1/bots?account=acme", "/v1/bots"} {
+		for _, path := range []string{"/v1/projects/acme/other", "/v1/projects/acme/none", "/v1/apis/acme/pets",
+			"/v1/stacks/acme/site", "/v1/apis?account=acme", "/v1/bots?account=acme", "/v1/bots"} {
 			c.get(path).problem(403, wire.CodeNotPermitted)
 		}
 		c.get("/@acme/other").want(404)
@@ -225,12 +235,16 @@ func TestRestrictedToken_CreatesNoTokens(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		hub.as("anna").put("/v1/bots/acme/ci", nil).want(201)
-		created, c := hub.as("anna").create(wire.CreateToken{Name: "ci", Scopes: wire.Scopes, Restriction: wire.Restriction{Account: "acme"}})
-		_, narrow := hub.as("anna").create(wire.CreateToken{Name: "narrow", Scopes: wire.Scopes, Restriction: onlyProject("acme", "web")})
+		created, c := hub.as("anna").create(
+			wire.CreateToken{Name: "ci", Scopes: wire.Scopes, Restriction: wire.Restriction{Account: "acme"}})
+		_, narrow := hub.as("anna").create(
+			wire.CreateToken{Name: "narrow", Scopes: wire.Scopes, Restriction: onlyProject("acme", "web")})
 		for _, restricted := range []*caller{c, narrow} {
-			restricted.post(tokens, wire.CreateToken{Name: "x", Restriction: onlyProject("acme", "web")}).problem(403, wire.CodeNotPermitted)
+			restricted.post(tokens, wire.CreateToken{Name: "x", Restriction: onlyProject("acme", "web")}).problem(403,
+				wire.CodeNotPermitted)
 			restricted.post("/v1/bots/acme/ci/tokens", wire.CreateBotToken{Name: "x"}).problem(403, wire.CodeNotPermitted)
-			restricted.post("/v1/invitations", wire.CreateInvitation{Account: "acme", Role: wire.Admin}).problem(403, wire.CodeNotPermitted)
+			restricted.post("/v1/invitations", wire.CreateInvitation{Account: "acme", Role: wire.Admin}).problem(403,
+				wire.CodeNotPermitted)
 			restricted.put("/v1/members/acme/rita", wire.SetMember{Role: wire.Admin}).problem(403, wire.CodeNotPermitted)
 		}
 		if got := decoded[wire.Tokens](narrow.get(tokens).want(200)).Tokens; len(got) != 1 || !got[0].Self {
@@ -244,8 +258,10 @@ func TestRestrictedToken_CreatesNoTokens(t *testing.T) {
 		session.get(web).want(200)
 		session.get("/v1/projects/acme/other").problem(403, wire.CodeNotPermitted)
 		session.get("/v1/apis/acme/pets").problem(403, wire.CodeNotPermitted)
-		page := string(session.get("/tokens").want(200).shows("This session is restricted to @acme/web: it creates no tokens.").body)
-		if !strings.Contains(page, "only @acme/web") || strings.Contains(page, "only @acme<") || strings.Contains(page, "Create token") {
+		page := string(session.get("/tokens").want(200).shows(
+			"This session is restricted to @acme/web: it creates no tokens.").body)
+		if !strings.Contains(page, "only @acme/web") || strings.Contains(page, "only @acme<") ||
+			strings.Contains(page, "Create token") {
 			t.Error(page)
 		}
 		session.delete(tokens+"/"+created.ID).problem(404, wire.CodeNotFound)
@@ -264,10 +280,12 @@ func TestRestrictedToken_RestoresNothing(t *testing.T) {
 		hub.project()
 		hub.as("alice").delete(web).want(200)
 		hub.as("alice").post("/v1/projects", newProject("web")).want(201)
-		_, only := hub.as("alice").create(wire.CreateToken{Name: "p", Scopes: wire.Scopes, Restriction: onlyProject("acme", "web")})
+		_, only := hub.as("alice").create(
+			wire.CreateToken{Name: "p", Scopes: wire.Scopes, Restriction: onlyProject("acme", "web")})
 		only.post(web+"/restore", `{"as": "former"}`).problem(403, wire.CodeNotPermitted)
 		only.post(web+"/restore", nil).problem(403, wire.CodeNotPermitted)
-		_, whole := hub.as("alice").create(wire.CreateToken{Name: "a", Scopes: wire.Scopes, Restriction: wire.Restriction{Account: "acme"}})
+		_, whole := hub.as("alice").create(
+			wire.CreateToken{Name: "a", Scopes: wire.Scopes, Restriction: wire.Restriction{Account: "acme"}})
 		whole.post(web+"/restore", `{"as": "former"}`).want(200)
 	})
 }
@@ -301,7 +319,8 @@ func TestTokenExpires_IsOnEveryResponseToATokenThatExpires(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		end := time.Now().Add(time.Hour)
 		brief := hub.with(hub.tokenUntil("alice", store.At(end), wire.Scopes...))
-		for _, a := range []*answer{brief.get("/v1/whoami").want(200), brief.get("/v1/projects/acme/none").want(404), brief.get("/v1/bots?account=sam").want(403), brief.get("/v1/projects?limit=x").want(422)} {
+		for _, a := range []*answer{brief.get("/v1/whoami").want(200), brief.get("/v1/projects/acme/none").want(404),
+			brief.get("/v1/bots?account=sam").want(403), brief.get("/v1/projects?limit=x").want(422)} {
 			if got, err := http.ParseTime(a.header.Get(wire.TokenExpires)); err != nil || !got.Equal(end.Truncate(time.Second)) {
 				t.Errorf("%s: %v, %v", a.call, got, err)
 			}

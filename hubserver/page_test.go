@@ -29,8 +29,10 @@ func TestPage_ShowsPublicProject(t *testing.T) {
 		a := hub.with("").get("/@acme/web").want(200)
 		shown := string(a.body)
 		for _, text := range []string{
-			"<title>@acme/web · hub.test</title>", `title="Stack @acme/site"`, "latest", "(1.0.0)", `title="API @acme/pets"`, "Public", "by <strong>alice</strong> · r2",
-			"<code>theme.color</code>", html.EscapeString(`"teal"`), "<code>1.50</code>", "&lt;b&gt;", "&lt;/code&gt;&lt;script&gt;", `a\u202eb\u0007`,
+			"<title>@acme/web · hub.test</title>", `title="Stack @acme/site"`, "latest", "(1.0.0)", `title="API @acme/pets"`,
+			"Public", "by <strong>alice</strong> · r2",
+			"<code>theme.color</code>", html.EscapeString(`"teal"`), "<code>1.50</code>", "&lt;b&gt;",
+			"&lt;/code&gt;&lt;script&gt;", `a\u202eb\u0007`,
 			"tool login --origin " + publicURL, "tool push web --project @acme/web",
 		} {
 			if !strings.Contains(shown, text) && !strings.Contains(html.UnescapeString(shown), text) {
@@ -41,7 +43,8 @@ func TestPage_ShowsPublicProject(t *testing.T) {
 			t.Errorf("the page contains what must not be shown:\n%s", shown)
 		}
 		for name, want := range map[string]string{
-			"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": page.Policy(""), "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
+			"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": page.Policy(""),
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
 		} {
 			if got := a.header.Get(name); got != want {
 				t.Errorf("%s is %q, want %q", name, got, want)
@@ -86,7 +89,8 @@ func TestPage_ShowsPrivateProjectToMembers(t *testing.T) {
 		hub.project()
 		for _, user := range []string{"rita", "alice", "anna"} {
 			for _, tab := range tabs {
-				if text := string(hub.as(user).get("/@acme/web" + tab).want(200).body); !strings.Contains(text, `<span class="badge private">`) || !strings.Contains(text, "Your account: "+user) {
+				if text := string(hub.as(user).get("/@acme/web" + tab).want(200).body); !strings.Contains(text,
+					`<span class="badge private">`) || !strings.Contains(text, "Your account: "+user) {
 					t.Errorf("%s at %s: %s", user, tab, text)
 				}
 			}
@@ -98,13 +102,16 @@ func TestPage_ShowsPrivateProjectToMembers(t *testing.T) {
 
 func TestPage_UnknownAddressIsNotRepeated(t *testing.T) {
 	hub := one(t, nil)
-	for _, path := range []string{"/@", "/@Alice/web", "/@alice/Web", "/@alice/web/", "/@alice/web/config", "/@alice/web%0arm%20-rf", "/@alice%2Fweb", "/@alice/%ff", "/@alice/" + strings.Repeat("x", 5000)} {
+	for _, path := range []string{"/@", "/@Alice/web", "/@alice/Web", "/@alice/web/", "/@alice/web/config",
+		"/@alice/web%0arm%20-rf", "/@alice%2Fweb", "/@alice/%ff", "/@alice/" + strings.Repeat("x", 5000)} {
 		for _, who := range []*caller{hub.with(""), hub.with("bad"), hub.as("sam")} {
 			a := who.get(path).want(404)
-			if text := string(a.body); !strings.Contains(text, publicURL+"/@account/slug") || strings.Contains(text, "lice") || strings.Contains(text, "xxx") {
+			if text := string(a.body); !strings.Contains(text, publicURL+"/@account/slug") || strings.Contains(text, "lice") ||
+				strings.Contains(text, "xxx") {
 				t.Errorf("%s: %s", path, text)
 			}
-			if a.header.Get("Content-Security-Policy") != page.Policy("") || a.header.Get("Content-Type") != "text/html; charset=utf-8" {
+			if a.header.Get("Content-Security-Policy") != page.Policy("") ||
+				a.header.Get("Content-Type") != "text/html; charset=utf-8" {
 				t.Errorf("%s: %v", path, a.header)
 			}
 		}
@@ -117,14 +124,18 @@ func TestPage_StaticFiles(t *testing.T) {
 	hub := one(t, nil)
 	address := page.StaticURL("dist/style.css")
 	for path, caching := range map[string]string{
-		address: "public, max-age=31536000, immutable", "/static/0123456789ab/dist/style.css": "no-cache", "/static/dist/style.css": "no-cache",
+		address: "public, max-age=31536000, immutable", "/static/0123456789ab/dist/style.css": "no-cache",
+		"/static/dist/style.css": "no-cache",
 	} {
 		css := hub.with("").get(path).want(200)
 		if css.header.Get("Content-Type") != "text/css; charset=utf-8" || css.header.Get("Cache-Control") != caching {
 			t.Errorf("%s: %v", path, css.header)
 		}
 	}
-	for _, path := range []string{"/static/", "/static/none.css", "/static/../page.go", "/static/..%5cpage.go", "/static/%2e%2e/page.go", "/static//style.css", "/static/style.css/", "/static/.", "/static/%00", "/static/layout.html", "/static/0123456789ab/", "/static/0123456789ab/0123456789ab/style.css", "/static/other/style.css"} {
+	for _, path := range []string{"/static/", "/static/none.css", "/static/../page.go", "/static/..%5cpage.go",
+		"/static/%2e%2e/page.go", "/static//style.css", "/static/style.css/", "/static/.", "/static/%00",
+		"/static/layout.html", "/static/0123456789ab/", "/static/0123456789ab/0123456789ab/style.css",
+		"/static/other/style.css"} {
 		hub.with("").get(path).problem(404, wire.CodeNotFound)
 	}
 }
@@ -132,7 +143,8 @@ func TestPage_StaticFiles(t *testing.T) {
 func TestPage_UnknownAddressIsAPageForBrowsers(t *testing.T) {
 	hub := one(t, nil)
 	html := header{"Accept": "text/html,application/xhtml+xml"}
-	if a := hub.with("").get("/nothing", html).want(404); a.header.Get("Content-Type") != "text/html; charset=utf-8" || strings.Contains(string(a.body), "nothing") {
+	if a := hub.with("").get("/nothing", html).want(404); a.header.Get("Content-Type") != "text/html; charset=utf-8" ||
+		strings.Contains(string(a.body), "nothing") {
 		t.Errorf("%v %s", a.header, a.body)
 	}
 	hub.with("").get("/nothing").problem(404, wire.CodeUnknownRoute)
@@ -145,9 +157,11 @@ func TestPage_DoesNotReflectHost(t *testing.T) {
 	hub.publicProject("web")
 	for _, path := range []string{"/@acme/web", "/@acme/none", web, "/v1/openapi.json", "/nothing"} {
 		l := hub.dial()
-		l.send(fmt.Sprintf("GET %s HTTP/1.1\nX-Forwarded-Host: evil.example\nForwarded: host=evil.example\nX-Forwarded-Proto: gopher\nOrigin: http://evil.example\nReferer: http://evil.example", path))
+		l.send(fmt.Sprintf(
+			"GET %s HTTP/1.1\nX-Forwarded-Host: evil.example\nForwarded: host=evil.example\nX-Forwarded-Proto: gopher\nOrigin: http://evil.example\nReferer: http://evil.example", path))
 		a := l.answer()
-		if text := fmt.Sprint(a.header, string(a.body)); strings.Contains(text, "evil") || strings.Contains(text, "gopher") || a.header.Get("Access-Control-Allow-Origin") != "" {
+		if text := fmt.Sprint(a.header, string(a.body)); strings.Contains(text, "evil") || strings.Contains(text, "gopher") ||
+			a.header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
@@ -166,7 +180,8 @@ func TestHomePage_ListsWhatTheViewerMaySee(t *testing.T) {
 		hub.publicProject("open")
 		hub.publicProject("other")
 		for who, want := range map[*caller][]string{
-			hub.with(""): {"open", "other"}, hub.with("bad"): {"open", "other"}, hub.as("sam"): {"open", "other"}, hub.as("rita"): {"hidden", "open", "other"},
+			hub.with(""): {"open", "other"}, hub.with("bad"): {"open", "other"}, hub.as("sam"): {"open", "other"},
+			hub.as("rita"): {"hidden", "open", "other"},
 		} {
 			for _, size := range []int{1, 2, 50} {
 				for _, path := range []string{"/", "/@acme"} {
@@ -186,13 +201,15 @@ func TestHomePage_ListsWhatTheViewerMaySee(t *testing.T) {
 				}
 			}
 		}
-		for q, want := range map[string][]string{"OPEN": {"open"}, "acme/o": {"open", "other"}, "hidden": nil, "<x>": nil, "%25": nil} {
+		for q, want := range map[string][]string{"OPEN": {"open"}, "acme/o": {"open", "other"}, "hidden": nil, "<x>": nil,
+			"%25": nil} {
 			if got := listed(string(hub.with("").get("/?q=" + q).want(200).body)); !slices.Equal(got, want) {
 				t.Errorf("a search for %s finds %v, want %v", q, got, want)
 			}
 		}
 		hub.with("").get("/?q=%zz").want(400)
-		for _, path := range []string{"/?cursor=x", "/?limit=0", "/?limit=201", "/?q=" + strings.Repeat("x", 130), "/@acme?cursor=%00"} {
+		for _, path := range []string{"/?cursor=x", "/?limit=0", "/?limit=201", "/?q=" + strings.Repeat("x", 130),
+			"/@acme?cursor=%00"} {
 			if a := hub.with("").get(path).want(422); a.header.Get("Content-Type") != "text/html; charset=utf-8" {
 				t.Errorf("%s: %v", path, a.header)
 			}
@@ -218,7 +235,8 @@ func TestAccountPage_WithoutPublicProjectsLooksAbsent(t *testing.T) {
 				t.Errorf("private\n%s\nabsent\n%s", private.body, got)
 			}
 		}
-		if text := string(hub.as("rita").get("/@acme").want(200).body); !strings.Contains(text, ">Pets</td>") || !slices.Equal(listed(text), []string{"web"}) {
+		if text := string(hub.as("rita").get("/@acme").want(200).body); !strings.Contains(text, ">Pets</td>") ||
+			!slices.Equal(listed(text), []string{"web"}) {
 			t.Error(text)
 		}
 		if text := string(hub.as("sam").get("/@sam").want(200).body); !strings.Contains(text, "No projects yet") {
@@ -241,11 +259,13 @@ func TestPage_IsCompressedForThoseWhoAcceptIt(t *testing.T) {
 		if err != nil || !bytes.Equal(text, plain.body) || len(packed.body) > len(text)*2/3 {
 			t.Errorf("%s: %d bytes of %d: %v", path, len(packed.body), len(text), err)
 		}
-		if packed.header.Get("Content-Encoding") != "gzip" || plain.header.Get("Content-Encoding") != "" || plain.header.Get("Vary") != "Accept-Encoding" {
+		if packed.header.Get("Content-Encoding") != "gzip" || plain.header.Get("Content-Encoding") != "" ||
+			plain.header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%s: %v and %v", path, plain.header, packed.header)
 		}
 	}
-	if a := hub.with("").post("/sign-in", form("token", "x"), header{"Accept-Encoding": "gzip"}).want(422); a.header.Get("Content-Encoding") != "" {
+	if a := hub.with("").post("/sign-in", form("token", "x"), header{"Accept-Encoding": "gzip"}).want(422); a.header.Get(
+		"Content-Encoding") != "" {
 		t.Errorf("the response to a form is compressed: %v", a.header)
 	}
 }

@@ -40,14 +40,16 @@ func TestPane_FollowsEditorBeforeAndAfterSave(t *testing.T) {
 	b := editWithPreview(t, hub, "alice")
 	awaitPane(t, b, `shows() === "shows First"`)
 	other := editWithPreview(t, hub, "anna")
-	do(t, other, chromedp.Evaluate[any](`window.unloaded = false; addEventListener("pagehide", () => { unloaded = true })`))
+	do(t, other, chromedp.Evaluate[any](
+		`window.unloaded = false; addEventListener("pagehide", () => { unloaded = true })`))
 	b.mu.Lock()
 	b.requests = nil
 	b.mu.Unlock()
 
 	// Unsaved: only this page shows it, and the hub is only asked what it thinks of it.
 	act(t, b, `type("title", "Draft")`)
-	awaitPane(t, b, `shows() === "shows Draft" && part("facts").textContent.includes("draft") && part("changes").querySelector("summary").textContent === "This edit changes 1 of 3 generated files"`)
+	awaitPane(t, b,
+		`shows() === "shows Draft" && part("facts").textContent.includes("draft") && part("changes").querySelector("summary").textContent === "This edit changes 1 of 3 generated files"`)
 	b.mu.Lock()
 	for _, url := range b.requests {
 		if strings.HasPrefix(url, hub.url) && !strings.HasSuffix(url, "/config?dryRun=1") {
@@ -61,7 +63,8 @@ func TestPane_FollowsEditorBeforeAndAfterSave(t *testing.T) {
 	act(t, b, `review()`)
 	await(t, b, `dialog().querySelector(".generated summary")?.textContent === "This edit changes 1 of 3 generated files"`)
 	act(t, b, `dialog().querySelector(".generated summary").click()`)
-	if got := run[string](t, b, `return dialog().querySelector(".generated .difference").textContent`); !strings.Contains(got, "First") || !strings.Contains(got, "Draft") {
+	if got := run[string](t, b, `return dialog().querySelector(".generated .difference").textContent`); !strings.Contains(
+		got, "First") || !strings.Contains(got, "Draft") {
 		t.Errorf("the difference is %q", got)
 	}
 
@@ -70,7 +73,8 @@ func TestPane_FollowsEditorBeforeAndAfterSave(t *testing.T) {
 	await(t, b, `notes().some(n => n.startsWith("Saved: 1 changed."))`)
 	awaitPane(t, b, `shows() === "shows Draft" && !part("facts").textContent.includes("draft") && part("changes").hidden`)
 	awaitPane(t, other, `shows() === "shows Draft" && window.unloaded === false`)
-	if seen := do(t, b, chromedp.Evaluate[[]string](`said`)); seen[len(seen)-1] != "shows Draft" || strings.Count(strings.Join(seen, "\n"), "First") > 1 {
+	if seen := do(t, b, chromedp.Evaluate[[]string](`said`)); seen[len(seen)-1] != "shows Draft" ||
+		strings.Count(strings.Join(seen, "\n"), "First") > 1 {
 		t.Errorf("the frame showed %q one after another", seen)
 	}
 	b.quiet(t)
@@ -105,8 +109,10 @@ func TestPane_IsRememberedAndOpenedWithKeys(t *testing.T) {
 	b := signedIn(t, hub, "alice")
 	do(t, b, chromedp.EmulateViewport(1280, 800))
 	b.visit(t, hub.url+"/@acme/web")
-	awaitPane(t, b, `pane.dataset.state === "painted" && editor.querySelector("[aria-controls=preview]").ariaExpanded === "true"`)
-	if beside := do(t, b, chromedp.Evaluate[bool](`document.getElementById("preview").getBoundingClientRect().right === innerWidth`)); !beside {
+	awaitPane(t, b,
+		`pane.dataset.state === "painted" && editor.querySelector("[aria-controls=preview]").ariaExpanded === "true"`)
+	if beside := do(t, b, chromedp.Evaluate[bool](
+		`document.getElementById("preview").getBoundingClientRect().right === innerWidth`)); !beside {
 		t.Error("the preview does not reach the window's edge")
 	}
 	b.tabTo(t, `#preview button[aria-label="Close the preview"]`)
@@ -151,7 +157,8 @@ func TestPane_SurvivesEndOfSession(t *testing.T) {
 	do(t, b, chromedp.SendKeys("[name=token]", hub.token("alice", wire.Scopes...)+kb.Enter))
 	do(t, b, chromedp.WaitVisible("#editor[data-ready] .form"))
 	await(t, b, `field("title").value === "Draft"`)
-	awaitPane(t, b, `pane.dataset.state === "painted" && part("facts").textContent.includes("draft") && part("changes").textContent.includes("This edit changes 1 of 3 generated files")`)
+	awaitPane(t, b,
+		`pane.dataset.state === "painted" && part("facts").textContent.includes("draft") && part("changes").textContent.includes("This edit changes 1 of 3 generated files")`)
 	if len(b.warnings) != 0 {
 		t.Errorf("signing in warns: %q", b.warnings)
 	}

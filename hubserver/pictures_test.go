@@ -20,7 +20,8 @@ import (
 var pictures = []struct {
 	view   string
 	scheme string
-}{{"home", "light"}, {"config", "dark"}, {"files", "light"}, {"history", "dark"}, {"settings", "light"}, {"live", "light"}}
+}{{"home", "light"}, {"config", "dark"}, {"files", "light"}, {"history", "dark"}, {"settings", "light"},
+	{"live", "light"}}
 
 // petStore is a hub whose previews a browser can reach, with the demo's project @acme/pets.
 // Its address is the usual one, for the picture.
@@ -31,7 +32,8 @@ func petStore(t *testing.T) *testHub {
 		t.Fatal(err)
 	}
 	url := "http://" + listener.Addr().String()
-	hub := newHubOn(t, listener, (&net.Dialer{}).DialContext, storetest.SQLite(t), func(cfg *hubserver.Config) { cfg.PublicURL = url })
+	hub := newHubOn(t, listener, (&net.Dialer{}).DialContext, storetest.SQLite(t),
+		func(cfg *hubserver.Config) { cfg.PublicURL = url })
 	hub.url = url
 	const sample = "../cmd/internal/sample/petstore"
 	description, err := os.ReadFile(sample + "/openapi.yaml")
@@ -42,7 +44,8 @@ func petStore(t *testing.T) *testHub {
 	at := slices.IndexFunc(stack, func(f file) bool { return f.name == "stack.json" })
 	stack[at].content = strings.NewReplacer("@alice/", "@acme/", "0.1.0", "1.0.0").Replace(stack[at].content)
 	alice := hub.as("alice")
-	alice.put("/v1/stacks/acme/react-forms/versions/1.0.0", typed{"application/gzip", gzipped(hub, tarOf(hub, stack...))}).want(201)
+	alice.put("/v1/stacks/acme/react-forms/versions/1.0.0",
+		typed{"application/gzip", gzipped(hub, tarOf(hub, stack...))}).want(201)
 	alice.post("/v1/apis/upload?account=acme&slug=pets", string(description)).want(201)
 	row := newProject("pets")
 	row.Stack, row.Visibility = "acme/react-forms", wire.Private
@@ -64,7 +67,9 @@ func (b *browser) edited(t *testing.T, shop *testHub) {
 	act(t, b, `type("title", "Pets of Springfield")`)
 	awaitPane(t, b, `part("changes").textContent.includes("This edit changes")`)
 	awaitPane(t, b, `pane.dataset.state === "painted" && !pane.querySelector(".stale")`)
-	do(t, b, chromedp.Evaluate[any](`new Promise(ok => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => ok(1), 500))))`, chromedp.EvalAwaitPromise)) // the frame paints on its own
+	do(t, b, chromedp.Evaluate[any](
+		`new Promise(ok => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => ok(1), 500))))`,
+		chromedp.EvalAwaitPromise)) // the frame paints on its own
 }
 
 // TestGallery_Pictures takes the pictures for README.md with -update.
@@ -93,7 +98,8 @@ func TestGallery_Pictures(t *testing.T) {
 			await(t, b, `editor.dataset.ready === "true"`)
 		}
 		quality := int64(80)
-		shot, err := chromedp.Call(b.Context, cdpage.CaptureScreenshot, cdpage.CaptureScreenshotParams{Format: cdpage.CaptureScreenshotFormatWebp, Quality: &quality})
+		shot, err := chromedp.Call(b.Context, cdpage.CaptureScreenshot,
+			cdpage.CaptureScreenshotParams{Format: cdpage.CaptureScreenshotFormatWebp, Quality: &quality})
 		if err != nil {
 			t.Fatal(err)
 		}

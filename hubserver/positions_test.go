@@ -14,12 +14,14 @@ import (
 
 // fields are headers that a route may refuse a request for, each with what goes before a text.
 var fields = [][2]string{
-	{"Authorization", "Bearer "}, {"Authorization", ""}, {"Cookie", "COOKIE="}, {"Content-Type", ""}, {"Content-Encoding", ""}, {"Idempotency-Key", ""},
+	{"Authorization", "Bearer "}, {"Authorization", ""}, {"Cookie", "COOKIE="}, {"Content-Type", ""},
+	{"Content-Encoding", ""}, {"Idempotency-Key", ""},
 	{"If-Match", ""}, {"If-None-Match", ""}, {"Range", ""},
 }
 
 // ignored are headers that no route refuses a request for, sent all at once.
-var ignored = []string{"Accept", "Accept-Encoding", "User-Agent", "Referer", "X-Request-Id", "X-Forwarded-For", "X-Real-Ip", "Forwarded", "Last-Event-Id", "If-Modified-Since", "Accept-Language", "Expect-Ct"}
+var ignored = []string{"Accept", "Accept-Encoding", "User-Agent", "Referer", "X-Request-Id", "X-Forwarded-For",
+	"X-Real-Ip", "Forwarded", "Last-Event-Id", "If-Modified-Since", "Accept-Language", "Expect-Ct"}
 
 // place puts a text into one place of a request.
 type place func(text string) asked
@@ -52,7 +54,8 @@ func (m *matrix) places(e *wire.Endpoint) (all []place) {
 	}
 	for _, f := range fields {
 		all = append(all, func(text string) asked {
-			return asked{method, path, body, header{f[0]: strings.Replace(f[1], "COOKIE", m.server.CookieName(), 1) + inHeader(text)}}
+			return asked{method, path, body,
+				header{f[0]: strings.Replace(f[1], "COOKIE", m.server.CookieName(), 1) + inHeader(text)}}
 		})
 	}
 	all = append(all, func(text string) asked {

@@ -26,7 +26,8 @@ func previewHub(t *testing.T) *testHub {
 		t.Fatal(err)
 	}
 	url := "http://" + listener.Addr().String()
-	hub := newHubOn(t, listener, (&net.Dialer{}).DialContext, storetest.SQLite(t), func(cfg *hubserver.Config) { cfg.PublicURL = url })
+	hub := newHubOn(t, listener, (&net.Dialer{}).DialContext, storetest.SQLite(t),
+		func(cfg *hubserver.Config) { cfg.PublicURL = url })
 	hub.url = url
 	api, err := os.ReadFile("page/preview/testdata/api.json")
 	if err != nil {
@@ -42,7 +43,9 @@ func previewHub(t *testing.T) *testHub {
 // publishPreview publishes the stack of the test data as a version of @acme/site.
 func (h *testHub) publishPreview(version string, more ...file) {
 	h.Helper()
-	files := []file{{name: "stack.json", content: fmt.Sprintf(`{"name": "@acme/site", "version": %q, "preview": {"module": "mod.ts", "contract": 1}}`, version)}}
+	files := []file{{name: "stack.json",
+		content: fmt.Sprintf(`{"name": "@acme/site", "version": %q, "preview": {"module": "mod.ts", "contract": 1}}`,
+			version)}}
 	for _, f := range filesOf(h, "stack") {
 		if f.name != "stack.json" {
 			files = append(files, f)
@@ -77,16 +80,21 @@ func filesBelow(t testing.TB, dir string) (files []file) {
 // waitFor waits until a script's value is true in the page.
 func (b *browser) waitFor(t *testing.T, script string) {
 	t.Helper()
-	do(t, b, chromedp.Evaluate[any](fmt.Sprintf(`new Promise(ok => { const look = () => { try { if (%s) return ok(1) } catch {} setTimeout(look, 10) }; look() })`, script), chromedp.EvalAwaitPromise))
+	do(t, b, chromedp.Evaluate[any](
+		fmt.Sprintf(
+			`new Promise(ok => { const look = () => { try { if (%s) return ok(1) } catch {} setTimeout(look, 10) }; look() })`,
+			script), chromedp.EvalAwaitPromise))
 }
 
 // hear keeps what the app of the test data says that it shows.
-const hear = `if (window === top && !window.said) { window.said = []; addEventListener("message", e => { if (typeof e.data === "string") said.push(e.data) }) }`
+const hear = `if (window === top && !window.said) { window.said = []; addEventListener("message", e => { if (typeof ` +
+	`e.data === "string") said.push(e.data) }) }`
 
 // open loads a page, which hears its preview from the start.
 func (b *browser) open(t *testing.T, url string) {
 	t.Helper()
-	if _, err := chromedp.Call(b.Context, cdpage.AddScriptToEvaluateOnNewDocument, cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: hear}); err != nil {
+	if _, err := chromedp.Call(b.Context, cdpage.AddScriptToEvaluateOnNewDocument,
+		cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: hear}); err != nil {
 		t.Fatal(err)
 	}
 	do(t, b, chromedp.Navigate(url))
@@ -100,7 +108,8 @@ func TestBrowser_PreviewFollowsSavesPushesAndDrafts(t *testing.T) {
 	b.open(t, hub.url+"/@acme/web/preview")
 	b.waitFor(t, `document.getElementById("preview").dataset.state === "painted"`)
 	text := func(part string) string {
-		return do(t, b, chromedp.Evaluate[string](fmt.Sprintf(`document.querySelector('[data-part="%s"]').textContent`, part)))
+		return do(t, b, chromedp.Evaluate[string](
+			fmt.Sprintf(`document.querySelector('[data-part="%s"]').textContent`, part)))
 	}
 	if facts := text("facts"); !strings.Contains(facts, "@acme/site 1.0.0") || !strings.Contains(facts, "Base files") {
 		t.Errorf("facts: %q", facts)
@@ -112,9 +121,11 @@ func TestBrowser_PreviewFollowsSavesPushesAndDrafts(t *testing.T) {
 	hub.settings(`{"title": "Saved"}`)
 	b.waitFor(t, `said.at(-1) === "shows Saved"`)
 	// A draft of the editor, in another tab.
-	do(t, b, chromedp.Evaluate[any](`window.editor = new BroadcastChannel("hub.config @acme/web alice"); editor.postMessage({revision: "r", dirty: true, config: '{"title":"Draft"}'})`))
+	do(t, b, chromedp.Evaluate[any](
+		`window.editor = new BroadcastChannel("hub.config @acme/web alice"); editor.postMessage({revision: "r", dirty: true, config: '{"title":"Draft"}'})`))
 	b.waitFor(t, `said.at(-1) === "shows Draft"`)
-	b.waitFor(t, `document.querySelector('[data-part="changes"] summary').textContent === "This edit changes 1 of 3 generated files"`)
+	b.waitFor(t,
+		`document.querySelector('[data-part="changes"] summary').textContent === "This edit changes 1 of 3 generated files"`)
 	if facts := text("facts"); !strings.Contains(facts, "draft") {
 		t.Errorf("facts: %q", facts)
 	}
@@ -133,10 +144,12 @@ func TestBrowser_PreviewFollowsSavesPushesAndDrafts(t *testing.T) {
 	}
 	hub.as("alice").put(baseFiles, archive(t, files...)).want(200)
 	b.waitFor(t, `!document.querySelector('[data-part="failure"]').hidden`)
-	if failure := text("failure"); !strings.Contains(failure, "src/App.tsx:2") || !strings.Contains(failure, "there is no file src/none") {
+	if failure := text("failure"); !strings.Contains(failure, "src/App.tsx:2") ||
+		!strings.Contains(failure, "there is no file src/none") {
 		t.Errorf("failure: %q", failure)
 	}
-	if stale := do(t, b, chromedp.Evaluate[bool](`document.querySelector('[data-part="place"]').classList.contains("stale")`)); !stale {
+	if stale := do(t, b, chromedp.Evaluate[bool](
+		`document.querySelector('[data-part="place"]').classList.contains("stale")`)); !stale {
 		t.Error("the last good frame is not greyed out")
 	}
 	if misdeeds := do(t, b, chromedp.Evaluate[[]string](`window.misdeeds`)); len(misdeeds) > 0 {
@@ -157,9 +170,11 @@ func TestBrowser_PreviewComparesVersions(t *testing.T) {
 	b.signIn(t, hub.session("alice"))
 	b.open(t, hub.url+"/@acme/web/preview")
 	b.waitFor(t, `document.querySelector('[data-part="versions"]').options.length === 2`)
-	do(t, b, chromedp.Evaluate[any](`{ const s = document.querySelector('[data-part="versions"]'); s.value = "1.0.0"; s.dispatchEvent(new Event("change")) }`))
+	do(t, b, chromedp.Evaluate[any](
+		`{ const s = document.querySelector('[data-part="versions"]'); s.value = "1.0.0"; s.dispatchEvent(new Event("change")) }`))
 	b.waitFor(t, `document.querySelectorAll("#preview iframe").length === 2 && said.length >= 2`)
-	do(t, b, chromedp.Evaluate[any](`{ const s = document.querySelector('[data-part="versions"]'); s.value = ""; s.dispatchEvent(new Event("change")) }`))
+	do(t, b, chromedp.Evaluate[any](
+		`{ const s = document.querySelector('[data-part="versions"]'); s.value = ""; s.dispatchEvent(new Event("change")) }`))
 	b.waitFor(t, `document.querySelectorAll("#preview iframe").length === 1`)
 }
 
@@ -170,7 +185,8 @@ func TestBrowser_PreviewSaysWhatIsMissing(t *testing.T) {
 	b := newBrowser(t)
 	b.open(t, hub.url+"/@acme/web/preview")
 	shown := do(t, b, chromedp.Evaluate[string](`document.querySelector("main").innerText`))
-	for _, part := range []string{"The stack @acme/site: ask an admin of @acme for the role reader.", "The API @acme/pets: ask an admin of @acme", "Sign in"} {
+	for _, part := range []string{"The stack @acme/site: ask an admin of @acme for the role reader.",
+		"The API @acme/pets: ask an admin of @acme", "Sign in"} {
 		if !strings.Contains(shown, part) {
 			t.Errorf("%q is missing in %q", part, shown)
 		}
@@ -179,7 +195,9 @@ func TestBrowser_PreviewSaysWhatIsMissing(t *testing.T) {
 	owner := newBrowser(t)
 	owner.signIn(t, hub.session("anna"))
 	owner.open(t, hub.url+"/@acme/web/preview")
-	if shown := do(t, owner, chromedp.Evaluate[string](`document.querySelector(".open p").textContent`)); !strings.Contains(shown, "publishes version 1.0.0 of the stack @acme/site") || !strings.Contains(shown, "@acme/pets") {
+	if shown := do(t, owner, chromedp.Evaluate[string](
+		`document.querySelector(".open p").textContent`)); !strings.Contains(shown,
+		"publishes version 1.0.0 of the stack @acme/site") || !strings.Contains(shown, "@acme/pets") {
 		t.Errorf("%q", shown)
 	}
 	do(t, owner, chromedp.Evaluate[any](`document.querySelector(".open button").click()`))
@@ -199,15 +217,18 @@ func TestBrowser_PreviewTakesOddBaseFiles(t *testing.T) {
 	app := filesOf(t, "app")
 	for i := range app {
 		if app[i].name == "src/main.tsx" {
-			app[i].content = "import odd from './__proto__'\nimport { one } from './circle/one'\ntop!.postMessage(odd + one(3), '*')\n" + app[i].content
+			app[i].content = "import odd from './__proto__'\nimport { one } from './circle/one'\ntop!.postMessage(odd + " +
+				"one(3), '*')\n" + app[i].content
 		}
 	}
 	app = append(app,
 		file{name: "__proto__", content: "{}"},
 		file{name: "src/__proto__.ts", content: "import json from './__proto__.json'\nexport default json.constructor\n"},
 		file{name: "src/__proto__.json", content: `{"__proto__": {"polluted": true}, "constructor": "proto "}`},
-		file{name: "src/circle/one.ts", content: "import { two } from './two'\nexport const one = (n: number): string => 'one ' + two(n)\n"},
-		file{name: "src/circle/two.ts", content: "import { one } from './one'\nexport const two = (n: number): string => (n > 0 ? one(n - 1) : 'two')\n"},
+		file{name: "src/circle/one.ts",
+			content: "import { two } from './two'\nexport const one = (n: number): string => 'one ' + two(n)\n"},
+		file{name: "src/circle/two.ts",
+			content: "import { one } from './one'\nexport const two = (n: number): string => (n > 0 ? one(n - 1) : 'two')\n"},
 		file{name: "public/film.mp4", content: strings.Repeat("\x00", 25<<20)},
 	)
 	hub.as("alice").put(baseFiles, archive(t, app...)).want(200)
@@ -224,12 +245,15 @@ func TestBrowser_PreviewTakesOddBaseFiles(t *testing.T) {
 	// What is too large to embed is an error where it is embedded, and the page responds.
 	for i := range app {
 		if app[i].name == "src/App.tsx" {
-			app[i].content = "import film from '/film.mp4'\n" + strings.Replace(app[i].content, "<h1>", "<video src={film} /><h1>", 1)
+			app[i].content = "import film from '/film.mp4'\n" +
+				strings.Replace(app[i].content, "<h1>", "<video src={film} /><h1>", 1)
 		}
 	}
 	hub.as("alice").put(baseFiles, archive(t, app...)).want(200)
-	b.waitFor(t, `document.querySelector('[data-part="failure"]').textContent.includes("public/film.mp4 is 25 MiB: the preview embeds files of at most 10 MiB")`)
-	if stale := do(t, b, chromedp.Evaluate[bool](`document.querySelector('[data-part="place"]').classList.contains("stale")`)); !stale {
+	b.waitFor(t,
+		`document.querySelector('[data-part="failure"]').textContent.includes("public/film.mp4 is 25 MiB: the preview embeds files of at most 10 MiB")`)
+	if stale := do(t, b, chromedp.Evaluate[bool](
+		`document.querySelector('[data-part="place"]').classList.contains("stale")`)); !stale {
 		t.Error("the last good frame is not greyed out")
 	}
 }
@@ -251,7 +275,8 @@ func TestBrowser_PreviewAsksBeforeItRunsTheAppOfAStranger(t *testing.T) {
 	b.open(t, hub.url+"/@acme/web/preview")
 	state("asking")
 	question := do(t, b, chromedp.Evaluate[string](`document.querySelector("#preview [role=group]").textContent`))
-	want := "Run the app of alice?alice has no role on this account. The app will see this config and the API @acme/pets.Run"
+	want := "Run the app of alice?alice has no role on this account. The app will see this config and the API " +
+		"@acme/pets.Run"
 	if question != want || do(t, b, chromedp.Evaluate[bool](`document.querySelector("#preview iframe") !== null`)) {
 		t.Errorf("it asks %q, want %q, and runs nothing", question, want)
 	}
@@ -262,7 +287,8 @@ func TestBrowser_PreviewAsksBeforeItRunsTheAppOfAStranger(t *testing.T) {
 
 	// Another version of the stack is another app.
 	b.waitFor(t, `!document.querySelector('[data-part="versions"]').closest("label").hidden`)
-	do(t, b, chromedp.Evaluate[any](`(select => { select.value = "1.0.0"; select.dispatchEvent(new Event("change")) })(document.querySelector('[data-part="versions"]'))`))
+	do(t, b, chromedp.Evaluate[any](
+		`(select => { select.value = "1.0.0"; select.dispatchEvent(new Event("change")) })(document.querySelector('[data-part="versions"]'))`))
 	state("asking")
 	if n := do(t, b, chromedp.Evaluate[int](`document.querySelectorAll("#preview iframe").length`)); n != 1 {
 		t.Errorf("%d apps run before the answer, want 1", n)
@@ -300,13 +326,15 @@ func TestBrowser_PreviewKeepsFailureOverRestoredView(t *testing.T) {
 			b.waitFor(t, `!document.querySelector('[data-part="failure"]').hidden`)
 			b.waitFor(t, `said.at(-1) === "shows Forms"`)
 			b.waitFor(t, `(window.restored ??= Date.now()) + 2000 < Date.now()`)
-			const still = `!document.querySelector('[data-part="failure"]').hidden && document.querySelector('[data-part="place"]').classList.contains("stale")`
+			const still = `!document.querySelector('[data-part="failure"]').hidden && ` +
+				`document.querySelector('[data-part="place"]').classList.contains("stale")`
 			if !do(t, b, chromedp.Evaluate[bool](still)) {
 				t.Error("the last good view poses as the present one")
 			}
 			// A later update that is painted ends it.
 			hub.as("alice").put(baseFiles, archive(t, filesOf(t, "app")...)).want(200)
-			b.waitFor(t, `document.querySelector('[data-part="failure"]').hidden && !document.querySelector('[data-part="place"]').classList.contains("stale")`)
+			b.waitFor(t,
+				`document.querySelector('[data-part="failure"]').hidden && !document.querySelector('[data-part="place"]').classList.contains("stale")`)
 		})
 	}
 }
@@ -325,7 +353,8 @@ func TestBrowser_PreviewQuotesTheApp(t *testing.T) {
 	b.signIn(t, hub.session("alice"))
 	b.open(t, hub.url+"/@acme/web/preview")
 	b.waitFor(t, `document.getElementById("preview").dataset.state === "painted"`)
-	const text = `(box => box.hidden + " " + box.querySelectorAll("a").length + " " + box.innerText)(document.querySelector('[data-part="failure"]'))`
+	const text = `(box => box.hidden + " " + box.querySelectorAll("a").length + " " + ` +
+		`box.innerText)(document.querySelector('[data-part="failure"]'))`
 	said := do(t, b, chromedp.Evaluate[string](text))
 	if !strings.HasPrefix(said, "false 0 The app failed in src/main.tsx") ||
 		!strings.Contains(said, "The app says:\n\nSign in again at https://evil.example/") {

@@ -24,8 +24,10 @@ import (
 func TestPreviewOrigin_IsAnotherHostOfTheSamePort(t *testing.T) {
 	t.Parallel()
 	for public, want := range map[string]string{
-		"http://127.0.0.1:4680": "http://localhost:4680", "http://localhost:4680": "http://127.0.0.1:4680", "http://[::1]:80": "http://localhost:80",
-		"http://localhost": "http://127.0.0.1", "https://hub.example.com": "", "http://192.0.2.1:4680": "", "http://localhost.example.com": "",
+		"http://127.0.0.1:4680": "http://localhost:4680", "http://localhost:4680": "http://127.0.0.1:4680",
+		"http://[::1]:80":  "http://localhost:80",
+		"http://localhost": "http://127.0.0.1", "https://hub.example.com": "", "http://192.0.2.1:4680": "",
+		"http://localhost.example.com": "",
 	} {
 		if got := hubserver.PreviewOrigin(public); got != want {
 			t.Errorf("%s: %q, want %q", public, got, want)
@@ -70,12 +72,14 @@ func TestPreviewHost_ServesOnlyTheFrame(t *testing.T) {
 		}
 	}
 	for _, e := range endpoints {
-		path := strings.NewReplacer("{account}", "acme", "{slug}", "web", "{version}", "1.0.0", "{file}", "style.css").Replace(e.Path)
+		path := strings.NewReplacer("{account}", "acme", "{slug}", "web", "{version}", "1.0.0", "{file}",
+			"style.css").Replace(e.Path)
 		if resp := on(host, e.Method, path); resp.StatusCode != 421 || len(resp.Header["Set-Cookie"]) > 0 {
 			t.Errorf("%s %s on the preview host: %d", e.Method, path, resp.StatusCode)
 		}
 	}
-	for _, path := range []string{"/", "/static/" + preview.Frame.Name, "/static/" + preview.Packages.Name, "/preview/frame/", "/preview/frame/../../v1/whoami", "/.well-known/x"} {
+	for _, path := range []string{"/", "/static/" + preview.Frame.Name, "/static/" + preview.Packages.Name,
+		"/preview/frame/", "/preview/frame/../../v1/whoami", "/.well-known/x"} {
 		if resp := on(host, "GET", path); resp.StatusCode != 421 {
 			t.Errorf("%s on the preview host: %d", path, resp.StatusCode)
 		}
@@ -86,7 +90,8 @@ func TestPreviewHost_ServesOnlyTheFrame(t *testing.T) {
 	if resp := on("hub.test", "GET", "/preview/frame"); resp.StatusCode != 404 {
 		t.Errorf("the frame on the hub's host: %d", resp.StatusCode)
 	}
-	if policy := hub.with("").get("/@acme/web").header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "frame-src https://"+host) {
+	if policy := hub.with("").get("/@acme/web").header.Get("Content-Security-Policy"); !strings.HasSuffix(policy,
+		"frame-src https://"+host) {
 		t.Errorf("the page's policy: %s", policy)
 	}
 }
@@ -148,7 +153,8 @@ func TestPreview_ServesStackAndAPI(t *testing.T) {
 		}
 		// A stranger learns what is missing and whom to ask.
 		p := hub.as("sam").get(web+"/preview/stack").problem(403, wire.CodeNotPermitted)
-		if !strings.Contains(p.Detail, "the preview needs the stack @acme/site") || !strings.Contains(p.Hint, "ask an admin of acme") {
+		if !strings.Contains(p.Detail, "the preview needs the stack @acme/site") ||
+			!strings.Contains(p.Hint, "ask an admin of acme") {
 			t.Errorf("%q %q", p.Detail, p.Hint)
 		}
 		hub.as("sam").get(web+"/preview/api").problem(403, wire.CodeNotPermitted)
@@ -174,7 +180,8 @@ func TestPreview_ServesStackAndAPI(t *testing.T) {
 		alice.post("/v1/apis/upload?account=acme&slug=other", typed{"application/yaml", []byte(yamlPets)}).want(201)
 		alice.patch(web, `{"api": {"account": "acme", "slug": "other"}}`).want(200)
 		anyone.get(web+"/preview/api").problem(401, wire.CodeUnauthorized)
-		if a := alice.get(web + "/preview/api").want(200); string(a.body) != `{"openapi":"3.1.0","info":{"title":"Pets","version":"1"},"paths":{}}` {
+		if a := alice.get(web + "/preview/api").want(200); string(
+			a.body) != `{"openapi":"3.1.0","info":{"title":"Pets","version":"1"},"paths":{}}` {
 			t.Errorf("%s", a.body)
 		}
 		hub.as("anna").patch(web, `{"publicPreview": true}`).want(200)
@@ -194,7 +201,8 @@ func TestPublicPreview_EndsWithAnotherStackVersion(t *testing.T) {
 				tx.SetMember("vendor", "anna", "admin"), tx.SetMember("vendor", "alice", "reader"))
 		})
 		for _, version := range []string{"1.0.0", "2.0.0"} {
-			kit := gzipped(t, tarOf(t, file{name: "stack.json", content: `{"name": "@vendor/kit", "version": "` + version + `"}`}))
+			kit := gzipped(t,
+				tarOf(t, file{name: "stack.json", content: `{"name": "@vendor/kit", "version": "` + version + `"}`}))
 			hub.as("anna").put("/v1/stacks/vendor/kit/versions/"+version, typed{"application/gzip", kit}).want(201)
 		}
 		p := newProject("web")
@@ -309,7 +317,8 @@ func TestGetArchive_SendsOnlyWhatChangedSinceBase(t *testing.T) {
 			}
 		}
 		first := push(file{name: "a", content: "1"}, file{name: "b", content: "1"}, file{name: "c", content: "1"})
-		second := push(file{name: "a", content: "1"}, file{name: "b", content: "2"}, file{name: "d", content: "1"}, file{name: "e", content: "1", mode: 0o755})
+		second := push(file{name: "a", content: "1"}, file{name: "b", content: "2"}, file{name: "d", content: "1"},
+			file{name: "e", content: "1", mode: 0o755})
 		for base, want := range map[string][]string{
 			first: {"b", "d", "e"}, second: nil, strings.Repeat("0", 64): {"a", "b", "d", "e"},
 		} {
@@ -325,7 +334,8 @@ func TestGetArchive_SendsOnlyWhatChangedSinceBase(t *testing.T) {
 		// That a guess at the former files is right is not told to those who cannot see the history.
 		alice.patch(web, `{"visibility": "public"}`).want(200)
 		for _, stranger := range []*caller{hub.as("sam"), hub.with(""), hub.bot("sam", "ci")} {
-			right, wrong := stranger.get(baseFiles+"/archive?base="+first).want(200), stranger.get(baseFiles+"/archive?base="+strings.Repeat("0", 64)).want(200)
+			right, wrong := stranger.get(baseFiles+"/archive?base="+first).want(200),
+				stranger.get(baseFiles+"/archive?base="+strings.Repeat("0", 64)).want(200)
 			if !bytes.Equal(right.body, wrong.body) {
 				t.Error("a stranger learns that the project had a set of base files")
 			}
@@ -337,8 +347,10 @@ func TestPutVersion_ChecksThePreviewModule(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)
 	put := func(preview string, more ...file) *answer {
-		manifest := file{name: "stack.json", content: `{"name": "@acme/site", "version": "1.0.0", "preview": ` + preview + `}`}
-		return hub.as("alice").put(site+"/versions/1.0.0", typed{"application/gzip", gzipped(t, tarOf(t, append([]file{manifest}, more...)...))})
+		manifest := file{name: "stack.json",
+			content: `{"name": "@acme/site", "version": "1.0.0", "preview": ` + preview + `}`}
+		return hub.as("alice").put(site+"/versions/1.0.0",
+			typed{"application/gzip", gzipped(t, tarOf(t, append([]file{manifest}, more...)...))})
 	}
 	for preview, want := range map[string]string{
 		`5`:                                    "malformed",

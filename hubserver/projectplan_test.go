@@ -21,7 +21,8 @@ func TestPlanProject_AnswersAsCreateAndWritesNothing(t *testing.T) {
 			return `{"account": "acme", "slug": "new", "stack": "acme/site"` + rest + `}`
 		}
 		plan := decoded[wire.ProjectPlan](alice.post(planned, body("")).want(200))
-		if plan.Project.String() != "@acme/new" || plan.StackVersion != "latest" || plan.ResolvedStackVersion == "" || len(plan.SimilarAPIs) != 0 {
+		if plan.Project.String() != "@acme/new" || plan.StackVersion != "latest" || plan.ResolvedStackVersion == "" ||
+			len(plan.SimilarAPIs) != 0 {
 			t.Errorf("%+v", plan)
 		}
 		for _, then := range []string{`"sha256": "` + api.SHA256 + `"`, `"title": "` + api.Title + `"`} {
@@ -38,10 +39,12 @@ func TestPlanProject_AnswersAsCreateAndWritesNothing(t *testing.T) {
 		alice.post(planned, strings.Replace(body(""), "acme/site", "acme/none", 1)).problem(422, wire.CodeStackNotPublished)
 		alice.post(planned, strings.Replace(body(""), "new", "web", 1)).problem(409, wire.CodeProjectExists)
 		alice.post(planned, strings.Replace(body(""), "new", "We b", 1)).problem(422, wire.CodeInvalidBody)
-		alice.post(planned, `{"account": "acme", "slug": "new", "copyOf": {"account": "acme", "slug": "web"}}`).problem(422, wire.CodeInvalidBody)
+		alice.post(planned, `{"account": "acme", "slug": "new", "copyOf": {"account": "acme", "slug": "web"}}`).problem(422,
+			wire.CodeInvalidBody)
 		alice.post("/v1/projects?dryRun=true", body("")).problem(422, wire.CodeInvalidBody)
 		alice.post("/v1/projects", body("")).problem(422, wire.CodeInvalidBody)
-		alice.post("/v1/projects", body(`, "api": {"account": "acme", "slug": "pets"}, "then": {}`)).problem(422, wire.CodeInvalidBody)
+		alice.post("/v1/projects", body(`, "api": {"account": "acme", "slug": "pets"}, "then": {}`)).problem(422,
+			wire.CodeInvalidBody)
 		hub.as("rita").post(planned, body("")).problem(403, wire.CodeNotPermitted)
 		hub.with("").post(planned, body("")).problem(401, wire.CodeUnauthorized)
 		if after := hub.written(); after != before {

@@ -29,12 +29,14 @@ const emptyRevision = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61
 func TestCreateProject_Stores(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
-		created := hub.as("alice").post("/v1/projects", `{"account": "acme", "slug": "web", "stack": "acme/site", "api": {"account": "acme", "slug": "pets"}}`).want(201)
+		created := hub.as("alice").post("/v1/projects",
+			`{"account": "acme", "slug": "web", "stack": "acme/site", "api": {"account": "acme", "slug": "pets"}}`).want(201)
 		p := decoded[wire.Project](created)
 		want := wire.Project{
 			Project: mustRef("@acme/web"), Stack: "acme/site", StackVersion: "latest", ResolvedStackVersion: "1.0.0",
-			API: mustRef("@acme/pets"), Visibility: wire.Private, URL: publicURL + "/@acme/web", CreatedBy: "alice", CreatedAt: p.CreatedAt,
-			Config: wire.ConfigState{Edit: wire.Edit{Revision: emptyRevision}},
+			API: mustRef("@acme/pets"), Visibility: wire.Private, URL: publicURL + "/@acme/web", CreatedBy: "alice",
+			CreatedAt: p.CreatedAt,
+			Config:    wire.ConfigState{Edit: wire.Edit{Revision: emptyRevision}},
 		}
 		if diff := cmp.Diff(want, p, cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" {
 			t.Error(diff)
@@ -118,38 +120,47 @@ func TestCreateProject_FailureLeavesNothing(t *testing.T) {
 			code    wire.Code
 			pointer string
 		}{
-			"no JSON":                 {`{`, 400, wire.CodeInvalidJSON, ""},
-			"nothing":                 {``, 400, wire.CodeInvalidJSON, ""},
-			"a member twice":          {ok + `, "slug": "x"}`, 400, wire.CodeInvalidJSON, ""},
-			"invalid UTF-8":           {ok + ", \"visibility\": \"\xff\"}", 400, wire.CodeInvalidJSON, ""},
-			"two values":              {ok + `} {}`, 400, wire.CodeInvalidJSON, ""},
-			"an array":                {`[]`, 422, wire.CodeInvalidBody, ""},
-			"null":                    {`null`, 422, wire.CodeInvalidBody, ""},
-			"an unknown member":       {ok + `, "owner": "sam"}`, 422, wire.CodeInvalidBody, "/owner"},
-			"a member in upper case":  {ok + `, "VISIBILITY": "public"}`, 422, wire.CodeInvalidBody, "/VISIBILITY"},
-			"a wrong type":            {ok + `, "visibility": 1}`, 422, wire.CodeInvalidBody, "/visibility"},
-			"a read-only member":      {ok + `, "createdBy": "sam"}`, 422, wire.CodeInvalidBody, "/createdBy"},
-			"no such visibility":      {ok + `, "visibility": "secret"}`, 422, wire.CodeInvalidBody, "/visibility"},
-			"no version":              {ok + `, "stackVersion": "v1"}`, 422, wire.CodeInvalidBody, "/stackVersion"},
-			"a bad slug":              {strings.Replace(ok, `"web"`, `"-web"`, 1) + `}`, 422, wire.CodeInvalidBody, "/slug"},
-			"a null slug":             {strings.Replace(ok, `"web"`, `null`, 1) + `}`, 422, wire.CodeInvalidBody, "/slug"},
-			"no account":              {strings.Replace(ok, `"account": "acme", "slug": "web"`, `"slug": "web"`, 1) + `}`, 422, wire.CodeInvalidBody, "/account"},
-			"a scoped stack":          {strings.Replace(ok, `"acme/site"`, `"@acme/site"`, 1) + `}`, 422, wire.CodeInvalidBody, "/stack"},
-			"no API":                  {`{"account": "acme", "slug": "web", "stack": "acme/site"}`, 422, wire.CodeInvalidBody, "/api"},
-			"a null API":              {`{"account": "acme", "slug": "web", "stack": "acme/site", "api": null}`, 422, wire.CodeInvalidBody, "/api"},
-			"somebody else's account": {strings.Replace(ok, `"acme", "slug": "web"`, `"other", "slug": "web"`, 1) + `}`, 403, wire.CodeNotPermitted, ""},
-			"somebody else's stack":   {strings.Replace(ok, `"acme/site"`, `"other/site"`, 1) + `}`, 403, wire.CodeNotPermitted, ""},
-			"somebody else's API":     {strings.Replace(ok, `{"account": "acme"`, `{"account": "other"`, 1) + `}`, 403, wire.CodeNotPermitted, ""},
-			"an unknown stack":        {strings.Replace(ok, `"acme/site"`, `"acme/none"`, 1) + `}`, 422, wire.CodeStackNotPublished, ""},
-			"an unpublished version":  {ok + `, "stackVersion": "1.0.1"}`, 422, wire.CodeStackNotPublished, ""},
-			"an unknown API":          {strings.Replace(ok, `"pets"`, `"none"`, 1) + `}`, 422, wire.CodeAPINotFound, ""},
+			"no JSON":                {`{`, 400, wire.CodeInvalidJSON, ""},
+			"nothing":                {``, 400, wire.CodeInvalidJSON, ""},
+			"a member twice":         {ok + `, "slug": "x"}`, 400, wire.CodeInvalidJSON, ""},
+			"invalid UTF-8":          {ok + ", \"visibility\": \"\xff\"}", 400, wire.CodeInvalidJSON, ""},
+			"two values":             {ok + `} {}`, 400, wire.CodeInvalidJSON, ""},
+			"an array":               {`[]`, 422, wire.CodeInvalidBody, ""},
+			"null":                   {`null`, 422, wire.CodeInvalidBody, ""},
+			"an unknown member":      {ok + `, "owner": "sam"}`, 422, wire.CodeInvalidBody, "/owner"},
+			"a member in upper case": {ok + `, "VISIBILITY": "public"}`, 422, wire.CodeInvalidBody, "/VISIBILITY"},
+			"a wrong type":           {ok + `, "visibility": 1}`, 422, wire.CodeInvalidBody, "/visibility"},
+			"a read-only member":     {ok + `, "createdBy": "sam"}`, 422, wire.CodeInvalidBody, "/createdBy"},
+			"no such visibility":     {ok + `, "visibility": "secret"}`, 422, wire.CodeInvalidBody, "/visibility"},
+			"no version":             {ok + `, "stackVersion": "v1"}`, 422, wire.CodeInvalidBody, "/stackVersion"},
+			"a bad slug":             {strings.Replace(ok, `"web"`, `"-web"`, 1) + `}`, 422, wire.CodeInvalidBody, "/slug"},
+			"a null slug":            {strings.Replace(ok, `"web"`, `null`, 1) + `}`, 422, wire.CodeInvalidBody, "/slug"},
+			"no account": {strings.Replace(ok, `"account": "acme", "slug": "web"`, `"slug": "web"`, 1) + `}`, 422,
+				wire.CodeInvalidBody, "/account"},
+			"a scoped stack": {strings.Replace(ok, `"acme/site"`, `"@acme/site"`, 1) + `}`, 422, wire.CodeInvalidBody,
+				"/stack"},
+			"no API": {`{"account": "acme", "slug": "web", "stack": "acme/site"}`, 422, wire.CodeInvalidBody,
+				"/api"},
+			"a null API": {`{"account": "acme", "slug": "web", "stack": "acme/site", "api": null}`, 422,
+				wire.CodeInvalidBody, "/api"},
+			"somebody else's account": {strings.Replace(ok, `"acme", "slug": "web"`, `"other", "slug": "web"`, 1) + `}`, 403,
+				wire.CodeNotPermitted, ""},
+			"somebody else's stack": {strings.Replace(ok, `"acme/site"`, `"other/site"`, 1) + `}`, 403, wire.CodeNotPermitted,
+				""},
+			"somebody else's API": {strings.Replace(ok, `{"account": "acme"`, `{"account": "other"`, 1) + `}`, 403,
+				wire.CodeNotPermitted, ""},
+			"an unknown stack": {strings.Replace(ok, `"acme/site"`, `"acme/none"`, 1) + `}`, 422,
+				wire.CodeStackNotPublished, ""},
+			"an unpublished version": {ok + `, "stackVersion": "1.0.1"}`, 422, wire.CodeStackNotPublished, ""},
+			"an unknown API":         {strings.Replace(ok, `"pets"`, `"none"`, 1) + `}`, 422, wire.CodeAPINotFound, ""},
 		} {
 			p := hub.as("alice").post("/v1/projects", c.body).problem(c.status, c.code)
 			if c.pointer != "" && (len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer) {
 				t.Errorf("%s: blames %+v, want %s", name, p.Errors, c.pointer)
 			}
 		}
-		if list := decoded[wire.Projects](hub.as("alice").get("/v1/projects?account=acme").want(200)); len(list.Projects) != 0 {
+		if list := decoded[wire.Projects](hub.as("alice").get("/v1/projects?account=acme").want(200)); len(
+			list.Projects) != 0 {
 			t.Errorf("%+v came to be", list.Projects)
 		}
 	})
@@ -238,7 +249,8 @@ func TestListProjects_ShowsReadableProjectsInPages(t *testing.T) {
 				t.Errorf("%s asks for %q: %s", c.who, c.query, diff)
 			}
 		}
-		for _, query := range []string{"limit=0", "limit=201", "limit=x", "limit=1.5", "cursor=x", "cursor=@acme", "account=ACME", "account=%00"} {
+		for _, query := range []string{"limit=0", "limit=201", "limit=x", "limit=1.5", "cursor=x", "cursor=@acme",
+			"account=ACME", "account=%00"} {
 			alice.get("/v1/projects?"+query).problem(422, wire.CodeInvalidBody)
 		}
 	})
@@ -274,28 +286,38 @@ func TestEditProject_ChangesOnlyWhatItNames(t *testing.T) {
 		alice.put(site+"/versions/1.1.0", bundle(t, "1.1.0")).want(201)
 		alice.post("/v1/apis/upload?account=acme&slug=cats", pets).want(201)
 		before := decoded[wire.Project](alice.get(web).want(200))
-		for _, body := range []string{`{}`, `{"visibility": null, "stackVersion": ""}`, `{"visibility": "private", "stackVersion": "latest"}`} {
-			if got := decoded[wire.Project](alice.patch(web, body).want(200)); got.Visibility != wire.Private || got.StackVersion != "latest" || got.API != before.API {
+		for _, body := range []string{`{}`, `{"visibility": null, "stackVersion": ""}`,
+			`{"visibility": "private", "stackVersion": "latest"}`} {
+			if got := decoded[wire.Project](alice.patch(web, body).want(200)); got.Visibility != wire.Private ||
+				got.StackVersion != "latest" || got.API != before.API {
 				t.Errorf("%s: %+v", body, got)
 			}
 		}
 		hub.with("").get(web).problem(401, wire.CodeUnauthorized)
-		if got := decoded[wire.Project](alice.patch(web, `{"visibility": "public"}`).want(200)); got.Visibility != wire.Public || got.StackVersion != "latest" {
+		if got := decoded[wire.Project](
+			alice.patch(web, `{"visibility": "public"}`).want(200)); got.Visibility != wire.Public ||
+			got.StackVersion != "latest" {
 			t.Errorf("%+v", got)
 		}
 		hub.with("").get(web).want(200)
-		got := decoded[wire.Project](alice.patch(web, `{"stackVersion": "1.0.0", "api": {"account": "acme", "slug": "cats"}}`).want(200))
-		if got.StackVersion != "1.0.0" || got.ResolvedStackVersion != "1.0.0" || got.API != mustRef("@acme/cats") || got.Visibility != wire.Public || got.CreatedAt != before.CreatedAt {
+		got := decoded[wire.Project](alice.patch(web,
+			`{"stackVersion": "1.0.0", "api": {"account": "acme", "slug": "cats"}}`).want(200))
+		if got.StackVersion != "1.0.0" || got.ResolvedStackVersion != "1.0.0" || got.API != mustRef("@acme/cats") ||
+			got.Visibility != wire.Public || got.CreatedAt != before.CreatedAt {
 			t.Errorf("%+v", got)
 		}
 		for body, code := range map[string]wire.Code{
-			`{"visibility": "secret"}`: wire.CodeInvalidBody, `{"stackVersion": "v1"}`: wire.CodeInvalidBody, `{"slug": "X"}`: wire.CodeInvalidBody, `{"api": "acme/cats"}`: wire.CodeInvalidBody, `{"api": null}`: wire.CodeInvalidBody,
-			`{"stackVersion": "9.9.9"}`: wire.CodeStackNotPublished, `{"api": {"account": "acme", "slug": "none"}}`: wire.CodeAPINotFound,
+			`{"visibility": "secret"}`: wire.CodeInvalidBody, `{"stackVersion": "v1"}`: wire.CodeInvalidBody,
+			`{"slug": "X"}`: wire.CodeInvalidBody, `{"api": "acme/cats"}`: wire.CodeInvalidBody,
+			`{"api": null}`:                                wire.CodeInvalidBody,
+			`{"stackVersion": "9.9.9"}`:                    wire.CodeStackNotPublished,
+			`{"api": {"account": "acme", "slug": "none"}}`: wire.CodeAPINotFound,
 		} {
 			alice.patch(web, body).problem(422, code)
 		}
 		alice.patch(web, `{"visibility": "private", "stackVersion": "9.9.9"}`).want(422)
-		if after := decoded[wire.Project](alice.get(web).want(200)); after.Visibility != wire.Public || after.StackVersion != "1.0.0" {
+		if after := decoded[wire.Project](alice.get(web).want(200)); after.Visibility != wire.Public ||
+			after.StackVersion != "1.0.0" {
 			t.Errorf("a refused edit left %+v", after)
 		}
 	})
@@ -336,7 +358,8 @@ func TestRenameProject_TheFormerNameLeadsToIt(t *testing.T) {
 		}).want(201)); copied.Stack != "acme/site" {
 			t.Errorf("%+v", copied)
 		}
-		if made, _ := alice.create(wire.CreateToken{Name: "x", Restriction: onlyProject("acme", "web")}); made.Project != mustRef("@acme/shop") {
+		if made, _ := alice.create(wire.CreateToken{Name: "x",
+			Restriction: onlyProject("acme", "web")}); made.Project != mustRef("@acme/shop") {
 			t.Errorf("%+v", made)
 		}
 
@@ -381,7 +404,8 @@ func TestRenameProject_EveryGetIsSentOn(t *testing.T) {
 			continue
 		}
 		last := []string{"x"}[:strings.Count(e.Path, "{")-2]
-		from, to := e.Expand(append([]string{"acme", "web"}, last...)...), e.Expand(append([]string{"acme", "shop"}, last...)...)
+		from, to := e.Expand(append([]string{"acme", "web"}, last...)...),
+			e.Expand(append([]string{"acme", "shop"}, last...)...)
 		if got := hub.as("rita").get(from).want(308).header.Get("Location"); got != to {
 			t.Errorf("%s leads to %s", from, got)
 		}
@@ -404,12 +428,14 @@ func TestEditProject_NeedsReaderOnWhatItBinds(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
 		alice := hub.as("alice")
-		alice.post("/v1/projects", wire.CreateProject{Account: "alice", Slug: "mine", Stack: "acme/site", API: mustRef("@acme/pets")}).want(201)
+		alice.post("/v1/projects", wire.CreateProject{Account: "alice", Slug: "mine", Stack: "acme/site",
+			API: mustRef("@acme/pets")}).want(201)
 		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember("acme", "alice"); return err })
 		const mine = "/v1/projects/alice/mine"
 		alice.patch(mine, `{"stackVersion": "1.0.0"}`).problem(403, wire.CodeNotPermitted)
 		alice.patch(mine, `{"api": {"account": "acme", "slug": "none"}}`).problem(403, wire.CodeNotPermitted)
-		alice.patch(mine, `{"visibility": "public", "stackVersion": "latest", "api": {"account": "acme", "slug": "pets"}}`).want(200)
+		alice.patch(mine,
+			`{"visibility": "public", "stackVersion": "latest", "api": {"account": "acme", "slug": "pets"}}`).want(200)
 	})
 }
 

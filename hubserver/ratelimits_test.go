@@ -17,10 +17,12 @@ func n(v int64) *int64 { return &v }
 func TestRateLimit_RoundTrip(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
-		all := `{"minuteLimit": 0, "hourLimit": 1, "dayLimit": 2, "weekLimit": 3, "monthLimit": 4, "yearLimit": 1000000000000000}`
+		all := `{"minuteLimit": 0, "hourLimit": 1, "dayLimit": 2, "weekLimit": 3, "monthLimit": 4, "yearLimit": ` +
+			`1000000000000000}`
 		set := alice.post(rateLimit+"botId=4711", all).want(200)
 		got := decoded[wire.RateLimit](set)
-		want := wire.RateLimitConfig{MinuteLimit: n(0), HourLimit: n(1), DayLimit: n(2), WeekLimit: n(3), MonthLimit: n(4), YearLimit: n(1e15)}
+		want := wire.RateLimitConfig{MinuteLimit: n(0), HourLimit: n(1), DayLimit: n(2), WeekLimit: n(3), MonthLimit: n(4),
+			YearLimit: n(1e15)}
 		if diff := cmp.Diff(want, got.Limits); diff != "" || got.Bot != (wire.Bot{Account: "acme", BotID: "4711"}) {
 			t.Errorf("%s%+v", diff, got.Bot)
 		}
@@ -43,13 +45,15 @@ func TestRateLimit_BotHasOneOrTwoNames(t *testing.T) {
 		alice.post(rateLimit+"botId=one", `{"dayLimit": 1}`).want(200)
 		alice.post(rateLimit+"botRefId=@acme/two", `{"dayLimit": 2}`).want(200)
 		alice.post(rateLimit+"botId=three&botRefId=drei", `{"dayLimit": 3}`).want(200)
-		for query, day := range map[string]int64{"botId=one": 1, "botRefId=@acme/two": 2, "botId=three": 3, "botRefId=drei": 3, "botId=three&botRefId=drei": 3} {
+		for query, day := range map[string]int64{"botId=one": 1, "botRefId=@acme/two": 2, "botId=three": 3,
+			"botRefId=drei": 3, "botId=three&botRefId=drei": 3} {
 			if got := decoded[wire.RateLimit](alice.get(rateLimit + query).want(200)); *got.Limits.DayLimit != day {
 				t.Errorf("%s: %d a day, want %d", query, *got.Limits.DayLimit, day)
 			}
 		}
 		// Two names are those of one bot, or of a new one: a mistyped one is never added.
-		for _, query := range []string{"botId=one&botRefId=typo", "botId=typo&botRefId=@acme/two", "botId=one&botRefId=drei", "botId=one&botRefId=@acme/two", "botId=three&botRefId=typo", "botId=typo&botRefId=drei"} {
+		for _, query := range []string{"botId=one&botRefId=typo", "botId=typo&botRefId=@acme/two", "botId=one&botRefId=drei",
+			"botId=one&botRefId=@acme/two", "botId=three&botRefId=typo", "botId=typo&botRefId=drei"} {
 			alice.post(rateLimit+query, `{"dayLimit": 9}`).problem(422, wire.CodeBotMismatch)
 			alice.get(rateLimit+query).problem(422, wire.CodeBotMismatch)
 		}
@@ -88,7 +92,8 @@ func TestRateLimit_AccountOfBot(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
 		for query, account := range map[string]string{
-			"botId=a": "alice", "botRefId=b": "alice", "botRefId=@acme/c": "acme", "account=alice&botRefId=@acme/d": "alice", "account=acme&botId=e": "acme",
+			"botId=a": "alice", "botRefId=b": "alice", "botRefId=@acme/c": "acme", "account=alice&botRefId=@acme/d": "alice",
+			"account=acme&botId=e": "acme",
 		} {
 			if got := decoded[wire.RateLimit](alice.post("/v1/rate-limit?"+query, `{}`).want(200)); got.Bot.Account != account {
 				t.Errorf("%s: the account is %s, want %s", query, got.Bot.Account, account)
@@ -103,7 +108,8 @@ func TestRateLimit_AccountOfBot(t *testing.T) {
 func TestRateLimit_RejectsInvalidLimits(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		alice := hub.as("alice")
-		for _, value := range []string{`-1`, `1.5`, `1e3`, `1000000000000001`, `99999999999999999999`, `"60"`, `true`, `[]`, `{}`, `1.0`} {
+		for _, value := range []string{`-1`, `1.5`, `1e3`, `1000000000000001`, `99999999999999999999`, `"60"`, `true`, `[]`,
+			`{}`, `1.0`} {
 			p := alice.post(rateLimit+"botId=x", `{"weekLimit": `+value+`}`).problem(422, wire.CodeInvalidBody)
 			if len(p.Errors) != 1 || p.Errors[0].Pointer != "/weekLimit" {
 				t.Errorf("%s: %+v", value, p.Errors)
@@ -114,7 +120,8 @@ func TestRateLimit_RejectsInvalidLimits(t *testing.T) {
 		}
 		alice.post(rateLimit+"botId=x", `{"dayLimit": 1, "dayLimit": 1}`).problem(400, wire.CodeInvalidJSON)
 		long := strings.Repeat("é", 128)
-		for _, name := range []string{"", "a b", "a\tb", "a\nb", "\x00", "\xff", "a\u200bb", "a\u202eb", "\u00a0", long + "x"} {
+		for _, name := range []string{"", "a b", "a\tb", "a\nb", "\x00", "\xff", "a\u200bb", "a\u202eb", "\u00a0",
+			long + "x"} {
 			for _, parameter := range []string{"botId", "botRefId"} {
 				query := rateLimit + parameter + "=" + url.QueryEscape(name)
 				alice.post(query, `{}`).problem(422, wire.CodeInvalidBody)

@@ -17,7 +17,8 @@ func TestRenameProject_PresentNameIsForReaders(t *testing.T) {
 		alice, anna := hub.as("alice"), hub.as("anna")
 		alice.post("/v1/projects", newProject("other")).want(201)
 		_, restricted := alice.create(wire.CreateToken{
-			Name: "ci", Scopes: []wire.Scope{wire.ScopeWriteConfig, wire.ScopeAdminResource}, Restriction: onlyProject("acme", "other"),
+			Name: "ci", Scopes: []wire.Scope{wire.ScopeWriteConfig, wire.ScopeAdminResource},
+			Restriction: onlyProject("acme", "other"),
 		})
 		_, elsewhere := alice.create(wire.CreateToken{
 			Name: "own", Scopes: []wire.Scope{wire.ScopeWriteConfig}, Restriction: wire.Restriction{Account: "alice"},

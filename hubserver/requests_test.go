@@ -17,9 +17,13 @@ func TestRequest_UnknownRoute(t *testing.T) {
 	hub.project()
 	alice := hub.as("alice")
 	for _, path := range []string{
-		"/v1", "/v1/", "/v2/projects", "/V1/projects", "/v1/Projects", "/v1/projects/", "/v1/projects/acme", "/v1/projects/acme/", "/v1/projects/acme/web/", "/v1/projects/acme/web/CONFIG",
-		"/v1/projects/acme/web/config/", "/v1/projects/acme%2Fweb", "/v1/projects/acme%2Fweb/config/x", "/v1//projects", "//v1/projects", "/v1/projects/acme/web/../config/x", "/v1/projects/acme/web/preview", "/v1/apis/", "/v1/stacks/acme/site/versions",
-		"/healthz/", "/metrics", "/favicon.ico", "/.well-known/x", "/static", "/v1/rate-limit/", "/v1/projects/acme/web/config%00", "/v1/whoami%20", "/%ff", "/a\u202eb",
+		"/v1", "/v1/", "/v2/projects", "/V1/projects", "/v1/Projects", "/v1/projects/", "/v1/projects/acme",
+		"/v1/projects/acme/", "/v1/projects/acme/web/", "/v1/projects/acme/web/CONFIG",
+		"/v1/projects/acme/web/config/", "/v1/projects/acme%2Fweb", "/v1/projects/acme%2Fweb/config/x", "/v1//projects",
+		"//v1/projects", "/v1/projects/acme/web/../config/x", "/v1/projects/acme/web/preview", "/v1/apis/",
+		"/v1/stacks/acme/site/versions",
+		"/healthz/", "/metrics", "/favicon.ico", "/.well-known/x", "/static", "/v1/rate-limit/",
+		"/v1/projects/acme/web/config%00", "/v1/whoami%20", "/%ff", "/a\u202eb",
 	} {
 		for _, method := range []string{"GET", "PUT", "BREW"} {
 			p := alice.do(method, path, nil).problem(404, wire.CodeUnknownRoute)
@@ -53,9 +57,11 @@ func TestRequest_InvalidPathSegmentIsNotFound(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
-		odd := []string{"WEB", "w_b", "-web", "web-", "web.", "w%20b", "%00", "%ff", "..", ".", "w%2eb", "é", "%C3%A9", "@web", "w;b", "%0d%0a", "%1b[31m", strings.Repeat("a", 65), strings.Repeat("x", 5000), "%E2%80%AE"}
+		odd := []string{"WEB", "w_b", "-web", "web-", "web.", "w%20b", "%00", "%ff", "..", ".", "w%2eb", "é", "%C3%A9",
+			"@web", "w;b", "%0d%0a", "%1b[31m", strings.Repeat("a", 65), strings.Repeat("x", 5000), "%E2%80%AE"}
 		for _, slug := range odd {
-			for _, path := range []string{"/v1/projects/acme/" + slug, "/v1/projects/acme/" + slug + "/config", "/v1/apis/acme/" + slug, "/v1/stacks/acme/" + slug + "/versions/1.0.0"} {
+			for _, path := range []string{"/v1/projects/acme/" + slug, "/v1/projects/acme/" + slug + "/config",
+				"/v1/apis/acme/" + slug, "/v1/stacks/acme/" + slug + "/versions/1.0.0"} {
 				alice.get(path).problem(404, wire.CodeNotFound)
 			}
 			alice.put("/v1/projects/acme/"+slug+"/client-config", `{}`).problem(404, wire.CodeNotFound)
@@ -70,7 +76,8 @@ func TestRequest_InvalidPathSegmentIsNotFound(t *testing.T) {
 			alice.post("/v1/rate-limit?botId=x&account="+query, `{}`).problem(403, wire.CodeNotPermitted)
 			alice.post("/v1/apis/upload?account="+query, pets).problem(403, wire.CodeNotPermitted)
 		}
-		for _, path := range []string{"/v1/projects//web", "/v1/projects//config", "/v1/projects//web/config", "/v1/apis//pets"} {
+		for _, path := range []string{"/v1/projects//web", "/v1/projects//config", "/v1/projects//web/config",
+			"/v1/apis//pets"} {
 			alice.get(path).problem(403, wire.CodeNotPermitted)
 			hub.with("").get(path).problem(401, wire.CodeUnauthorized)
 		}
@@ -97,9 +104,12 @@ func TestRequest_MalformedQueryIsRejected(t *testing.T) {
 func TestRequest_WrongMethodListsAllowed(t *testing.T) {
 	hub := one(t, nil)
 	for path, allowed := range map[string]string{
-		"/v1/whoami": "GET, HEAD", "/v1/projects": "GET, HEAD, POST", web: "DELETE, GET, HEAD, PATCH", config: "GET, HEAD, PATCH", clientCfg: "POST, PUT", baseFiles: "GET, HEAD, PUT", baseFiles + "/archive": "GET, HEAD",
-		"/v1/apis/upload": "POST", "/v1/apis/acme/pets": "DELETE, GET, HEAD", site: "GET, HEAD", site + "/versions/1.0.0": "GET, HEAD, PUT", "/v1/rate-limit": "GET, HEAD, POST",
-		"/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/v1/openapi.json": "GET, HEAD", "/@acme/web": "GET, HEAD", "/static/dist/style.css": "GET, HEAD", "/schema/client.json": "GET, HEAD",
+		"/v1/whoami": "GET, HEAD", "/v1/projects": "GET, HEAD, POST", web: "DELETE, GET, HEAD, PATCH",
+		config: "GET, HEAD, PATCH", clientCfg: "POST, PUT", baseFiles: "GET, HEAD, PUT", baseFiles + "/archive": "GET, HEAD",
+		"/v1/apis/upload": "POST", "/v1/apis/acme/pets": "DELETE, GET, HEAD", site: "GET, HEAD",
+		site + "/versions/1.0.0": "GET, HEAD, PUT", "/v1/rate-limit": "GET, HEAD, POST",
+		"/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/v1/openapi.json": "GET, HEAD", "/@acme/web": "GET, HEAD",
+		"/static/dist/style.css": "GET, HEAD", "/schema/client.json": "GET, HEAD",
 	} {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
 			if strings.Contains(allowed, method) {
@@ -119,12 +129,16 @@ func TestRequest_HeadIsGetWithoutBody(t *testing.T) {
 		hub.project()
 		hub.as("alice").put(baseFiles, archive(t, file{name: "a"})).want(200)
 		for _, path := range []string{
-			"/v1/whoami", "/v1/projects", web, config, baseFiles, baseFiles + "/archive", "/v1/apis/acme/pets", "/v1/apis/acme/pets/document", site, site + "/versions/1.0.0", site + "/versions/1.0.0/bundle",
-			"/healthz", "/readyz", "/v1/openapi.json", "/@acme/web", "/static/dist/style.css", "/schema/hub.json", "/v1/projects/acme/none", "/nothing",
+			"/v1/whoami", "/v1/projects", web, config, baseFiles, baseFiles + "/archive", "/v1/apis/acme/pets",
+			"/v1/apis/acme/pets/document", site, site + "/versions/1.0.0", site + "/versions/1.0.0/bundle",
+			"/healthz", "/readyz", "/v1/openapi.json", "/@acme/web", "/static/dist/style.css", "/schema/hub.json",
+			"/v1/projects/acme/none", "/nothing",
 		} {
 			get, head := hub.as("rita").get(path), hub.as("rita").do("HEAD", path, nil)
-			if head.status != get.status || len(head.body) != 0 || head.etag() != get.etag() || head.header.Get("Content-Type") != get.header.Get("Content-Type") {
-				t.Errorf("HEAD %s: %d %v with %d bytes, GET %d %v", path, head.status, head.header, len(head.body), get.status, get.header)
+			if head.status != get.status || len(head.body) != 0 || head.etag() != get.etag() ||
+				head.header.Get("Content-Type") != get.header.Get("Content-Type") {
+				t.Errorf("HEAD %s: %d %v with %d bytes, GET %d %v", path, head.status, head.header, len(head.body), get.status,
+					get.header)
 			}
 		}
 		hub.with("").do("HEAD", web, nil).want(401)
@@ -136,14 +150,18 @@ func TestResponse_HasRequestIDAndNoStore(t *testing.T) {
 	hub.project()
 	seen := map[string]bool{}
 	for _, a := range []*answer{
-		hub.as("alice").get(web), hub.with("").get(web), hub.as("sam").get(web), hub.as("alice").get("/nothing"), hub.as("alice").post(web, nil), hub.as("alice").get("/healthz"),
-		hub.as("alice").get(config, header{"If-None-Match": "*"}), hub.as("alice").put(clientCfg, `{`), hub.as("alice").get("/@acme/web"),
+		hub.as("alice").get(web), hub.with("").get(web), hub.as("sam").get(web), hub.as("alice").get("/nothing"),
+		hub.as("alice").post(web, nil), hub.as("alice").get("/healthz"),
+		hub.as("alice").get(config, header{"If-None-Match": "*"}), hub.as("alice").put(clientCfg, `{`),
+		hub.as("alice").get("/@acme/web"),
 	} {
 		id := a.header.Get("X-Request-Id")
-		if seen[id] || len(id) != 16 || a.header.Get("Hub-Version") != hubVersion || a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cache-Control") != "no-store" {
+		if seen[id] || len(id) != 16 || a.header.Get("Hub-Version") != hubVersion ||
+			a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %v", a.call, a.header)
 		}
-		if strings.Contains(a.header.Get("Content-Type"), "problem") && !strings.Contains(string(a.body), `"requestId":"`+id+`"`) {
+		if strings.Contains(a.header.Get("Content-Type"), "problem") &&
+			!strings.Contains(string(a.body), `"requestId":"`+id+`"`) {
 			t.Errorf("%s: %s does not bear the id %s", a.call, a.body, id)
 		}
 		seen[id] = true
@@ -216,10 +234,12 @@ func TestRequest_JSONBodyRules(t *testing.T) {
 	hub.project()
 	alice := hub.as("alice")
 	for route, limit := range map[string]int{
-		"POST /v1/projects": 64 << 10, "POST /v1/apis/import": 64 << 10, "POST /v1/rate-limit?botId=x": 64 << 10, "PUT " + clientCfg: 1<<20 + 64<<10, "PATCH " + config: 1<<20 + 64<<10,
+		"POST /v1/projects": 64 << 10, "POST /v1/apis/import": 64 << 10, "POST /v1/rate-limit?botId=x": 64 << 10,
+		"PUT " + clientCfg: 1<<20 + 64<<10, "PATCH " + config: 1<<20 + 64<<10,
 	} {
 		method, path, _ := strings.Cut(route, " ")
-		for _, mediaType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/merge-patch+json", "application/json, text/plain"} {
+		for _, mediaType := range []string{"", "text/plain", "application/x-www-form-urlencoded",
+			"application/merge-patch+json", "application/json, text/plain"} {
 			alice.do(method, path, typed{mediaType, []byte(`{}`)}).problem(415, wire.CodeUnsupportedMediaType)
 		}
 		alice.do(method, path, `{}`, header{"Content-Encoding": "identity"}).problem(415, wire.CodeUnsupportedMediaType)
@@ -271,7 +291,8 @@ func TestAuthenticate_AcceptsBearerOnly(t *testing.T) {
 	}
 	for authorization, status := range map[string]int{
 		"Bearer " + token: 200, "bearer " + token: 200, "BEARER   " + token + " ": 200,
-		token: 401, "Basic " + token: 401, "Bearer": 401, "Bearer ": 401, "Bearer " + token[:len(token)-1]: 401, "Bearer " + token + "x": 401, "Bearer " + strings.ToUpper(token): 401,
+		token: 401, "Basic " + token: 401, "Bearer": 401, "Bearer ": 401, "Bearer " + token[:len(token)-1]: 401,
+		"Bearer " + token + "x": 401, "Bearer " + strings.ToUpper(token): 401,
 		"Bearer " + token + "," + token: 401, "Bearer\t" + token: 401, strings.Repeat("B", 15_000): 401,
 	} {
 		if got := ask(authorization); got != status {

@@ -37,7 +37,8 @@ func (s slow) send(c *caller) (finish func() *answer) {
 	req.Body, req.GetBody = read, nil
 	req.Header.Set("Expect", "100-continue")
 	admitted := make(chan struct{})
-	req = req.WithContext(httptrace.WithClientTrace(c.hub.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(admitted) }}))
+	req = req.WithContext(httptrace.WithClientTrace(c.hub.Context(),
+		&httptrace.ClientTrace{Got100Continue: func() { close(admitted) }}))
 	transport := &http.Transport{ExpectContinueTimeout: time.Minute}
 	done := make(chan *answer, 1)
 	go func() {
@@ -89,19 +90,29 @@ func writes(t testing.TB, former, etag, target string) map[string]slow {
 	return map[string]slow{
 		"POST /v1/projects": {"POST", "/v1/projects", jsonOf(newProject("other")), withKey},
 		"POST of a copy":    {"POST", "/v1/projects", jsonOf(copyOfWeb("other")), nil},
-		"PATCH /v1/projects/{account}/{slug}/config":           {"PATCH", config, typed{"application/json", []byte(`{"set": {"a": 2}}`)}, header{"If-Match": etag}},
-		"PATCH /v1/projects/{account}/{slug}":                  {"PATCH", web, typed{"application/json", []byte(`{"visibility": "public"}`)}, nil},
-		"PUT /v1/projects/{account}/{slug}/client-config":      {"PUT", clientCfg, typed{"application/json", []byte(`{"settings": {"a": 3}}`)}, nil},
-		"PUT /v1/projects/{account}/{slug}/preview/base-files": {"PUT", baseFiles, archive(t, file{name: "a", content: "new"}, file{name: "b", content: contents["f00"]}), nil},
+		"PATCH /v1/projects/{account}/{slug}/config": {"PATCH", config,
+			typed{"application/json", []byte(`{"set": {"a": 2}}`)}, header{"If-Match": etag}},
+		"PATCH /v1/projects/{account}/{slug}": {"PATCH", web,
+			typed{"application/json", []byte(`{"visibility": "public"}`)}, nil},
+		"PUT /v1/projects/{account}/{slug}/client-config": {"PUT", clientCfg,
+			typed{"application/json", []byte(`{"settings": {"a": 3}}`)}, nil},
+		"PUT /v1/projects/{account}/{slug}/preview/base-files": {"PUT", baseFiles,
+			archive(t, file{name: "a", content: "new"}, file{name: "b", content: contents["f00"]}), nil},
 		"PUT of frames": {"PUT", baseFiles, uploadOf(files, all(contents)...), nil},
 		"PUT of a few":  {"PUT", baseFiles, uploadOf(treeOf(t, map[string]string{"a": "b"}), "b"), nil},
-		"POST /v1/projects/{account}/{slug}/preview/base-files/restore": {"POST", baseFiles + "/restore", jsonOf(wire.RestoreBaseFiles{Tree: treeOf(t, map[string]string{"a": "stored"}).Digest()}), header{"If-Match": "*"}},
-		"POST /v1/projects/{account}/{slug}/config/restore":             {"POST", config + "/restore", jsonOf(wire.RestoreConfig{Revision: former}), header{"If-Match": "*"}},
-		"POST /v1/apis/upload":                               {"POST", "/v1/apis/upload?account=acme", typed{"application/json", []byte(pets)}, withKey},
-		"POST /v1/apis/import":                               {"POST", "/v1/apis/import", jsonOf(wire.ImportAPI{Account: "acme", URL: target}), withKey},
-		"PUT /v1/apis/{account}/{slug}/document":             {"PUT", "/v1/apis/acme/pets/document", typed{"application/json", []byte(petsYAML)}, nil},
+		"POST /v1/projects/{account}/{slug}/preview/base-files/restore": {"POST", baseFiles + "/restore",
+			jsonOf(wire.RestoreBaseFiles{Tree: treeOf(t, map[string]string{"a": "stored"}).Digest()}), header{"If-Match": "*"}},
+		"POST /v1/projects/{account}/{slug}/config/restore": {"POST", config + "/restore",
+			jsonOf(wire.RestoreConfig{Revision: former}), header{"If-Match": "*"}},
+		"POST /v1/apis/upload": {"POST", "/v1/apis/upload?account=acme",
+			typed{"application/json", []byte(pets)}, withKey},
+		"POST /v1/apis/import": {"POST", "/v1/apis/import",
+			jsonOf(wire.ImportAPI{Account: "acme", URL: target}), withKey},
+		"PUT /v1/apis/{account}/{slug}/document": {"PUT", "/v1/apis/acme/pets/document",
+			typed{"application/json", []byte(petsYAML)}, nil},
 		"PUT /v1/stacks/{account}/{slug}/versions/{version}": {"PUT", site + "/versions/2.0.0", bundle(t, "2.0.0"), nil},
-		"POST /v1/rate-limit":                                {"POST", "/v1/rate-limit?account=acme&botId=b", typed{"application/json", []byte(`{"minuteLimit": 1}`)}, nil},
+		"POST /v1/rate-limit": {"POST", "/v1/rate-limit?account=acme&botId=b",
+			typed{"application/json", []byte(`{"minuteLimit": 1}`)}, nil},
 	}
 }
 
@@ -119,10 +130,12 @@ var withoutSample = map[wire.Op]bool{
 func (h *testHub) written() string {
 	h.Helper()
 	var all []string
-	for _, table := range []string{"resources", "projects", "revisions", "blobs", "apis", "stacks", "stack_versions", "bots", "answers", "audit", "drafts"} {
+	for _, table := range []string{"resources", "projects", "revisions", "blobs", "apis", "stacks", "stack_versions",
+		"bots", "answers", "audit", "drafts"} {
 		all = append(all, fmt.Sprint(table, " ", h.count("SELECT count(*) FROM "+table)))
 	}
-	all = append(all, fmt.Sprint("changed configs ", h.count("SELECT count(*) FROM revisions WHERE by_user NOT IN ('', 'alice')")))
+	all = append(all, fmt.Sprint("changed configs ",
+		h.count("SELECT count(*) FROM revisions WHERE by_user NOT IN ('', 'alice')")))
 	all = append(all, fmt.Sprint("uploaded again ", h.count("SELECT count(*) FROM blobs WHERE at > 1")))
 	return strings.Join(all, ", ")
 }
@@ -162,7 +175,8 @@ func (h *testHub) passing(name string) *caller {
 }
 
 func TestWrites_AreRefusedAfterRightsWereLost(t *testing.T) {
-	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, pets) }))
+	target := httptest.NewServer(http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, pets) }))
 	t.Cleanup(target.Close)
 	eachWith(t, importer(target), func(t *testing.T, hub *testHub) {
 		hub.project()
@@ -173,7 +187,8 @@ func TestWrites_AreRefusedAfterRightsWereLost(t *testing.T) {
 		requests := writes(t, former, etag, target.URL)
 		for _, e := range endpoints {
 			route := e.Method + " " + e.Path
-			if _, ok := requests[route]; !ok && !withoutSample[e.Op] && e.Account != wire.Anonymous && e.Role != wire.Admin && e.Method != "GET" && e.Method != "DELETE" {
+			if _, ok := requests[route]; !ok && !withoutSample[e.Op] && e.Account != wire.Anonymous && e.Role != wire.Admin &&
+				e.Method != "GET" && e.Method != "DELETE" {
 				t.Errorf("%s has no request here", route)
 			}
 		}

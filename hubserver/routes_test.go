@@ -23,13 +23,16 @@ func routes() (all []string) {
 func TestRegister_RefusesIncompleteEndpoints(t *testing.T) {
 	extra := wire.Endpoint{Op: "extra", Method: "GET", Path: "/v1/extra", Account: wire.AnyToken}
 	for want, endpoints := range map[string][]wire.Endpoint{
-		"has no handler":                   append(slices.Clone(endpoints), extra),
-		"handlers for":                     endpoints[1:],
-		"does not say what":                {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami"}},
-		"a role without an account":        {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami", Account: wire.AnyToken, Role: wire.Reader}},
-		"an account without a role":        {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami", Account: wire.InPath}},
-		`unknown role "owner"`:             {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami", Account: wire.InPath, Role: "owner"}},
-		`unknown scope "write:everything"`: {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami", Account: wire.AnyToken, Scope: "write:everything"}},
+		"has no handler":    append(slices.Clone(endpoints), extra),
+		"handlers for":      endpoints[1:],
+		"does not say what": {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami"}},
+		"a role without an account": {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami", Account: wire.AnyToken,
+			Role: wire.Reader}},
+		"an account without a role": {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami", Account: wire.InPath}},
+		`unknown role "owner"`: {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami", Account: wire.InPath,
+			Role: "owner"}},
+		`unknown scope "write:everything"`: {{Op: wire.OpWhoami, Method: "GET", Path: "/v1/whoami", Account: wire.AnyToken,
+			Scope: "write:everything"}},
 	} {
 		hub := one(t, nil)
 		func() {

@@ -22,7 +22,8 @@ const themeSchema = `{"properties": {"color": {"enum": ["teal", "red"]}, "size":
 
 // schemaBundle is a version of @acme/site with a schema of its settings.
 func schemaBundle(t testing.TB, version, settings string, more ...file) typed {
-	manifest := file{name: "stack.json", content: fmt.Sprintf(`{"name": "@acme/site", "version": %q, "settings": %s}`, version, settings)}
+	manifest := file{name: "stack.json",
+		content: fmt.Sprintf(`{"name": "@acme/site", "version": %q, "settings": %s}`, version, settings)}
 	return typed{"application/gzip", gzipped(t, tarOf(t, append(more, manifest)...))}
 }
 
@@ -30,7 +31,8 @@ func TestPublish_StoresSettingsSchema(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		const named = `{"schema": "schema/settings.json"}`
 		path := func(version string) string { return site + "/versions/" + version }
-		hub.as("alice").put(path("1.0.0"), schemaBundle(t, "1.0.0", named, file{name: "schema/settings.json", content: themeSchema})).want(201)
+		hub.as("alice").put(path("1.0.0"),
+			schemaBundle(t, "1.0.0", named, file{name: "schema/settings.json", content: themeSchema})).want(201)
 		a := hub.as("rita").get(path("1.0.0") + "/settings-schema").want(200)
 		if string(a.body) != themeSchema || a.etag() != `"`+sha([]byte(themeSchema))+`"` {
 			t.Errorf("%s, %s", a.body, a.etag())
@@ -50,7 +52,9 @@ func TestPublish_StoresSettingsSchema(t *testing.T) {
 			{`{"schema": "/etc/passwd"}`, `{}`},
 			{`{"schema": 1}`, `{}`},
 		} {
-			hub.as("alice").put(path("2.0.0"), schemaBundle(t, "2.0.0", bad.settings, file{name: "schema/settings.json", content: bad.content})).problem(422, wire.CodeInvalidBody)
+			hub.as("alice").put(path("2.0.0"),
+				schemaBundle(t, "2.0.0", bad.settings, file{name: "schema/settings.json", content: bad.content})).problem(422,
+				wire.CodeInvalidBody)
 		}
 		hub.as("rita").get(path("2.0.0")).problem(404, wire.CodeNotFound)
 	})
@@ -59,11 +63,13 @@ func TestPublish_StoresSettingsSchema(t *testing.T) {
 func TestSettings_AreCheckedAgainstSchema(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		hub.as("alice").put(site+"/versions/9.0.0", schemaBundle(t, "9.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: themeSchema})).want(201)
+		hub.as("alice").put(site+"/versions/9.0.0",
+			schemaBundle(t, "9.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: themeSchema})).want(201)
 		enforce := func(on bool) {
 			t.Helper()
 			hub.as("alice").patch(web, fmt.Sprintf(`{"enforceSchema": %t}`, on)).problem(403, wire.CodeNotPermitted)
-			if p := decoded[wire.Project](hub.as("anna").patch(web, fmt.Sprintf(`{"enforceSchema": %t}`, on)).want(200)); p.EnforceSchema != on {
+			if p := decoded[wire.Project](
+				hub.as("anna").patch(web, fmt.Sprintf(`{"enforceSchema": %t}`, on)).want(200)); p.EnforceSchema != on {
 				t.Errorf("enforceSchema is %t, want %t", p.EnforceSchema, on)
 			}
 		}
@@ -89,7 +95,8 @@ func TestSettings_AreCheckedAgainstSchema(t *testing.T) {
 			t.Errorf("errors %v", p.Errors)
 		}
 		hub.as("alice").put(clientCfg, good).want(200)
-		hub.as("alice").patch(config, `{"set": {"size": 2.5}}`, header{"If-Match": "*"}).problem(422, wire.CodeSettingsInvalid)
+		hub.as("alice").patch(config, `{"set": {"size": 2.5}}`, header{"If-Match": "*"}).problem(422,
+			wire.CodeSettingsInvalid)
 		hub.as("alice").patch(config, `{"set": {"size": 3}}`, header{"If-Match": "*"}).want(200)
 
 		enforce(false)
@@ -151,7 +158,8 @@ func TestFileSchema_IsCached(t *testing.T) {
 	nobody := hub.with("")
 	for _, name := range []string{"client.json", "client.env.json", "stack.json", "hub.json"} {
 		a := nobody.get("/schema/" + name).want(200)
-		if a.header.Get("Content-Type") != "application/schema+json" || a.header.Get("Cache-Control") != "public, max-age=3600" || a.etag() != `"`+sha(a.body)+`"` {
+		if a.header.Get("Content-Type") != "application/schema+json" ||
+			a.header.Get("Cache-Control") != "public, max-age=3600" || a.etag() != `"`+sha(a.body)+`"` {
 			t.Errorf("%s: %v", name, a.header)
 		}
 		if err := schema.Check(a.body); err != nil {

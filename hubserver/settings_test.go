@@ -38,10 +38,12 @@ func TestSettingsPage_ShowsTheProject(t *testing.T) {
 func TestSettingsPage_HidesVersionsOfUnreadableStack(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
-		hub.as("alice").post("/v1/projects", wire.CreateProject{Account: "alice", Slug: "mine", Stack: "acme/site", API: mustRef("@acme/pets")}).want(201)
+		hub.as("alice").post("/v1/projects",
+			wire.CreateProject{Account: "alice", Slug: "mine", Stack: "acme/site", API: mustRef("@acme/pets")}).want(201)
 		hub.write(func(tx *store.Tx) error { _, err := tx.RemoveMember("acme", "alice"); return err })
 		alice := hub.session("alice")
-		if text := string(alice.get("/@alice/mine/settings").want(200).body); strings.Contains(text, "1.0.0</option>") || !strings.Contains(text, `name="stackVersion" value="latest"`) {
+		if text := string(alice.get("/@alice/mine/settings").want(200).body); strings.Contains(text, "1.0.0</option>") ||
+			!strings.Contains(text, `name="stackVersion" value="latest"`) {
 			t.Error(text)
 		}
 		const mine = "/v1/projects/alice/mine"

@@ -28,24 +28,29 @@ func TestSignIn_ByToken(t *testing.T) {
 		if a.header.Get("Location") != "/@acme/web" {
 			t.Errorf("it goes to %q", a.header.Get("Location"))
 		}
-		if cookie := a.header.Get("Set-Cookie"); !strings.Contains(cookie, "; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax") || strings.Contains(cookie, token[12:]) {
+		if cookie := a.header.Get("Set-Cookie"); !strings.Contains(cookie,
+			"; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax") || strings.Contains(cookie, token[12:]) {
 			t.Errorf("the cookie is %q", cookie)
 		}
 		alice := a.signedIn(hub)
 		me := decoded[wire.Whoami](alice.get("/v1/whoami").want(200))
-		if me.User != "alice" || len(me.Scopes) != 1 || me.Scopes[0] != wire.ScopeWriteConfig || me.TokenName != "test" || me.ExpiresAt == nil {
+		if me.User != "alice" || len(me.Scopes) != 1 || me.Scopes[0] != wire.ScopeWriteConfig || me.TokenName != "test" ||
+			me.ExpiresAt == nil {
 			t.Errorf("%+v", me)
 		}
 		written := decoded[wire.ConfigWritten](alice.put(clientCfg, `{"settings": {"a": 1}}`).want(200))
-		written = decoded[wire.ConfigWritten](alice.patch(config, `{"set": {"a": 2}}`, header{"If-Match": `"` + written.Revision + `"`}).want(200))
-		if got := decoded[wire.Config](alice.get(config).want(200)); got.UpdatedVia != wire.ViaPage || got.UpdatedBy != "alice" || got.Revision != written.Revision {
+		written = decoded[wire.ConfigWritten](
+			alice.patch(config, `{"set": {"a": 2}}`, header{"If-Match": `"` + written.Revision + `"`}).want(200))
+		if got := decoded[wire.Config](alice.get(config).want(200)); got.UpdatedVia != wire.ViaPage ||
+			got.UpdatedBy != "alice" || got.Revision != written.Revision {
 			t.Errorf("%+v", got)
 		}
 		p := alice.delete(web).problem(403, wire.CodeMissingScope)
 		if !strings.Contains(p.Detail, "the token behind this session lacks the scope") {
 			t.Errorf("%+v", p)
 		}
-		if n := hub.count("SELECT count(*) FROM sessions WHERE user_id = (SELECT id FROM accounts WHERE name = 'alice') AND length(hash) = 64"); n != 1 {
+		if n := hub.count(
+			"SELECT count(*) FROM sessions WHERE user_id = (SELECT id FROM accounts WHERE name = 'alice') AND length(hash) = 64"); n != 1 {
 			t.Errorf("%d sessions", n)
 		}
 		secret := strings.Split(alice.cookie, "=")[1]
@@ -76,7 +81,8 @@ func TestSignIn_RefusesBadTokens(t *testing.T) {
 			"expired on": hub.tokenUntil("alice", yesterday()), "It begins with": "",
 		} {
 			a := hub.with("").post("/sign-in", form("token", token, "to", `/@acme/web?a="b"`)).want(422)
-			if text := string(a.body); !strings.Contains(strings.ToLower(text), strings.ToLower(why)) || token != "" && len(token) > 1 && strings.Contains(text, token) {
+			if text := string(a.body); !strings.Contains(strings.ToLower(text), strings.ToLower(why)) || token != "" &&
+				len(token) > 1 && strings.Contains(text, token) {
 				t.Errorf("%s: %s", why, text)
 			}
 			if a.header.Get("Set-Cookie") != "" || !strings.Contains(string(a.body), `value="/@acme/web?a=&#34;b&#34;"`) {
@@ -163,7 +169,8 @@ func TestSession_OldCookieSeesPublicProject(t *testing.T) {
 	hub := one(t, nil)
 	hub.catalog()
 	hub.publicProject("web")
-	for _, cookie := range []string{strings.Repeat("x", 43), "alice." + strings.Repeat("x", 43), "x", "", strings.Repeat("x", 44), "../../x"} {
+	for _, cookie := range []string{strings.Repeat("x", 43), "alice." + strings.Repeat("x", 43), "x", "",
+		strings.Repeat("x", 44), "../../x"} {
 		who := hub.browsing(cookie)
 		who.get(web).want(200)
 		who.get("/@acme/web").want(200)
@@ -184,14 +191,16 @@ func TestSession_OldCookieSeesPublicProject(t *testing.T) {
 func TestSession_CookieOfTLSHub(t *testing.T) {
 	hub := one(t, func(c *hubserver.Config) { c.PublicURL = "https://hub.test:8443" })
 	a := hub.with("").post("/sign-in", form("token", hub.token("alice"))).want(303)
-	if cookie := a.header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-hub-session=") || !strings.Contains(cookie, "; Path=/; ") ||
+	if cookie := a.header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-hub-session=") ||
+		!strings.Contains(cookie, "; Path=/; ") ||
 		!strings.HasSuffix(cookie, "; HttpOnly; Secure; SameSite=Lax") || strings.Contains(cookie, "Domain") {
 		t.Errorf("the cookie is %q", cookie)
 	}
 	if got := a.header.Get("Strict-Transport-Security"); got != "max-age=31536000" {
 		t.Errorf("Strict-Transport-Security is %q", got)
 	}
-	if local := one(t, func(c *hubserver.Config) { c.PublicURL = "http://127.0.0.1:4680" }); local.server.CookieName() != "hub-session-4680" {
+	local := one(t, func(c *hubserver.Config) { c.PublicURL = "http://127.0.0.1:4680" })
+	if local.server.CookieName() != "hub-session-4680" {
 		t.Error(local.server.CookieName())
 	}
 }
@@ -212,16 +221,22 @@ func TestSession_UseIsStored(t *testing.T) {
 // TestLocalPath_StaysOnTheHub asks the resolver of addresses where a browser would go.
 func TestLocalPath_StaysOnTheHub(t *testing.T) {
 	for next, want := range map[string]string{
-		"/": "/", "/@acme/web": "/@acme/web", "/tokens?a=b#c": "/tokens?a=b#c", "/@acme/web/history?cursor=x": "/@acme/web/history?cursor=x",
-		"": "/", "x": "/", "//evil.example": "/", `/\evil.example`: "/", `\/evil.example`: "/", `\\evil.example`: "/", "/\t/evil.example": "/", "/\n/evil.example": "/",
-		"https://evil.example": "/", "https:evil.example": "/", "javascript:alert(1)": "/", "data:text/html,x": "/", " //evil.example": "/", "/ /evil.example": "/",
-		"///evil.example": "/", "/%zz": "/", "/\x00": "/", "/\u2028": "/", "/é": "/", "?x": "/", "#x": "/", "/" + strings.Repeat("x", 3000): "/",
+		"/": "/", "/@acme/web": "/@acme/web", "/tokens?a=b#c": "/tokens?a=b#c",
+		"/@acme/web/history?cursor=x": "/@acme/web/history?cursor=x",
+		"":                            "/", "x": "/", "//evil.example": "/", `/\evil.example`: "/", `\/evil.example`: "/",
+		`\\evil.example`:   "/",
+		"/\t/evil.example": "/", "/\n/evil.example": "/",
+		"https://evil.example": "/", "https:evil.example": "/", "javascript:alert(1)": "/", "data:text/html,x": "/",
+		" //evil.example": "/", "/ /evil.example": "/",
+		"///evil.example": "/", "/%zz": "/", "/\x00": "/", "/\u2028": "/", "/é": "/", "?x": "/", "#x": "/",
+		"/" + strings.Repeat("x", 3000): "/",
 	} {
 		if got := request.LocalPath(next); got != want {
 			t.Errorf("%q leads to %q, want %q", next, got, want)
 		}
 	}
-	pieces := []string{"/", `\`, "\t", "\r", "\n", " ", "@", ":", "evil.example", "https", "?", "#", ".", "..", "%2f", "%5c", "%09", "[", "]", "\x00", "\u2028", "／", "a", ";", "javascript", "//", "&", "é", "\xff"}
+	pieces := []string{"/", `\`, "\t", "\r", "\n", " ", "@", ":", "evil.example", "https", "?", "#", ".", "..", "%2f",
+		"%5c", "%09", "[", "]", "\x00", "\u2028", "／", "a", ";", "javascript", "//", "&", "é", "\xff"}
 	base, err := url.Parse("https://hub.test/sign-in")
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +252,8 @@ func TestLocalPath_StaysOnTheHub(t *testing.T) {
 		// As the URL standard has it: control characters and white space around it go, \ is /.
 		seen := strings.NewReplacer("\t", "", "\n", "", "\r", "", `\`, "/").Replace(strings.Trim(got, "\x00 "))
 		to, err := base.Parse(seen)
-		if err != nil || to.Host != "hub.test" || to.Scheme != "https" || to.User != nil || !strings.HasPrefix(seen, "/") || strings.HasPrefix(seen, "//") {
+		if err != nil || to.Host != "hub.test" || to.Scheme != "https" || to.User != nil || !strings.HasPrefix(seen, "/") ||
+			strings.HasPrefix(seen, "//") {
 			t.Fatalf("%q leads to %q", b.String(), got)
 		}
 		if got != "/" {
@@ -331,8 +347,10 @@ func TestCrossSite_ChangesNothing(t *testing.T) {
 		sent := 0
 		for _, u := range all {
 			for _, from := range []header{
-				{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, {"Sec-Fetch-Site": "same-site", "Origin": "http://app.hub.test"},
-				{"Origin": "null"}, {"Origin": "http://hub.test:8080"}, {"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"},
+				{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
+				{"Sec-Fetch-Site": "same-site", "Origin": "http://app.hub.test"},
+				{"Origin": "null"}, {"Origin": "http://hub.test:8080"}, {"Origin": "https://evil.example"},
+				{"Sec-Fetch-Site": "cross-site"},
 			} {
 				sent++
 				crossSite(anna.do(u.Method, u.path, u.body, from), &u.Endpoint)
@@ -343,7 +361,8 @@ func TestCrossSite_ChangesNothing(t *testing.T) {
 			t.Errorf("before\n%s\nafter\n%s", before, after)
 		}
 		t.Logf("%d requests", 2*sent)
-		for _, from := range []header{{}, {"Sec-Fetch-Site": "same-origin", "Origin": publicURL}, {"Sec-Fetch-Site": "none"}, {"Origin": publicURL}} {
+		for _, from := range []header{{}, {"Sec-Fetch-Site": "same-origin", "Origin": publicURL}, {"Sec-Fetch-Site": "none"},
+			{"Origin": publicURL}} {
 			anna.put(web[:len(web)-3]+"doomed/client-config", `{}`, from).want(200)
 		}
 	})
@@ -373,7 +392,8 @@ func TestSignIn_BotsCannot(t *testing.T) {
 				t.Errorf("%s: %v %s", account, a.header, text)
 			}
 			bot.post("/v1/links", `{}`).problem(403, wire.CodeNotPermitted)
-			bot.post("/v1/invitations", wire.CreateInvitation{Account: "acme", Role: wire.Admin}).problem(403, wire.CodeNotPermitted)
+			bot.post("/v1/invitations", wire.CreateInvitation{Account: "acme", Role: wire.Admin}).problem(403,
+				wire.CodeNotPermitted)
 			err := hub.store.Write(t.Context(), func(tx *store.Tx) error {
 				token, err := tx.Token(pat.Hash(bot.token))
 				if err != nil {

@@ -23,8 +23,10 @@ func TestPublish_BundleRoundTrip(t *testing.T) {
 		alice := hub.as("alice")
 		first := bundle(t, "1.0.0", file{name: "templates/a", content: "x", mode: 0o755})
 		p := decoded[wire.Published](alice.put(site+"/versions/1.0.0", first).want(201))
-		files := tree.Tree{entry("stack.json", tree.Regular, manifest("1.0.0").content), entry("templates/a", tree.Executable, "x")}
-		if p.Digest != files.Digest() || !p.FirstVersion || p.FileCount != 2 || p.SizeBytes != files.Bytes() || p.PublishedBy != "alice" || p.PublishedAt.IsZero() {
+		files := tree.Tree{entry("stack.json", tree.Regular, manifest("1.0.0").content),
+			entry("templates/a", tree.Executable, "x")}
+		if p.Digest != files.Digest() || !p.FirstVersion || p.FileCount != 2 || p.SizeBytes != files.Bytes() ||
+			p.PublishedBy != "alice" || p.PublishedAt.IsZero() {
 			t.Errorf("%+v", p)
 		}
 		second := typed{"application/zstd", zstded(t, tarOf(t, manifest("1.1.0")))}
@@ -77,7 +79,8 @@ func TestPublish_SameFilesAreSameVersion(t *testing.T) {
 			"another compression": {"application/zstd", zstded(t, data)},
 			"another order":       {"", gzipped(t, other)},
 		} {
-			if p := decoded[wire.Published](hub.as("anna").put(site+"/versions/1.0.0", body).want(200)); p.FirstVersion || p.PublishedBy != "alice" {
+			if p := decoded[wire.Published](hub.as("anna").put(site+"/versions/1.0.0", body).want(200)); p.FirstVersion ||
+				p.PublishedBy != "alice" {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}
@@ -125,7 +128,8 @@ func TestPublish_VersionsAreImmutableAndRise(t *testing.T) {
 func TestStack_LatestIsHighestRelease(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		for _, step := range []struct{ version, latest string }{
-			{"1.0.0-alpha", "1.0.0-alpha"}, {"1.0.0-beta", "1.0.0-beta"}, {"1.0.0", "1.0.0"}, {"2.0.0-rc.1", "1.0.0"}, {"2.0.0", "2.0.0"},
+			{"1.0.0-alpha", "1.0.0-alpha"}, {"1.0.0-beta", "1.0.0-beta"}, {"1.0.0", "1.0.0"}, {"2.0.0-rc.1", "1.0.0"},
+			{"2.0.0", "2.0.0"},
 		} {
 			hub.as("alice").put(site+"/versions/"+step.version, bundle(t, step.version)).want(201)
 			s := decoded[wire.Stack](hub.as("rita").get(site).want(200))
@@ -172,17 +176,21 @@ func TestPublish_RejectsInvalidBundle(t *testing.T) {
 			code   wire.Code
 			says   string
 		}{
-			"another name":         {named(`{"name": "@acme/other", "version": "1.0.0"}`), 422, wire.CodeInvalidBody, "@acme/other"},
-			"another version":      {named(`{"name": "@acme/site", "version": "1.0.1"}`), 422, wire.CodeInvalidBody, "1.0.1"},
-			"an unscoped name":     {named(`{"name": "site", "version": "1.0.0"}`), 422, wire.CodeInvalidBody, "site"},
-			"no name":              {named(`{"version": "1.0.0"}`), 422, wire.CodeInvalidBody, "stack.json"},
-			"a name twice":         {named(`{"name": "@acme/site", "name": "@acme/site", "version": "1.0.0"}`), 422, wire.CodeInvalidBody, "stack.json"},
-			"a manifest of null":   {named(`null`), 422, wire.CodeInvalidBody, "stack.json"},
-			"no JSON":              {named(`name: "@acme/site"`), 422, wire.CodeInvalidBody, "stack.json"},
-			"no manifest":          {gz(file{name: "x"}), 422, wire.CodeInvalidBody, "stack.json"},
-			"the manifest deeper":  {gz(file{name: "a/stack.json", content: manifest("1.0.0").content}), 422, wire.CodeInvalidBody, "stack.json"},
-			"a bad path":           {gz(manifest("1.0.0"), file{name: "../x"}), 422, wire.CodeInvalidBody, `"../x"`},
-			"a link":               {gz(manifest("1.0.0"), file{name: "l", kind: '2', link: "/etc/passwd"}), 422, wire.CodeInvalidBody, `"l"`},
+			"another name": {named(`{"name": "@acme/other", "version": "1.0.0"}`), 422, wire.CodeInvalidBody,
+				"@acme/other"},
+			"another version":  {named(`{"name": "@acme/site", "version": "1.0.1"}`), 422, wire.CodeInvalidBody, "1.0.1"},
+			"an unscoped name": {named(`{"name": "site", "version": "1.0.0"}`), 422, wire.CodeInvalidBody, "site"},
+			"no name":          {named(`{"version": "1.0.0"}`), 422, wire.CodeInvalidBody, "stack.json"},
+			"a name twice": {named(`{"name": "@acme/site", "name": "@acme/site", "version": "1.0.0"}`), 422,
+				wire.CodeInvalidBody, "stack.json"},
+			"a manifest of null": {named(`null`), 422, wire.CodeInvalidBody, "stack.json"},
+			"no JSON":            {named(`name: "@acme/site"`), 422, wire.CodeInvalidBody, "stack.json"},
+			"no manifest":        {gz(file{name: "x"}), 422, wire.CodeInvalidBody, "stack.json"},
+			"the manifest deeper": {gz(file{name: "a/stack.json", content: manifest("1.0.0").content}), 422,
+				wire.CodeInvalidBody, "stack.json"},
+			"a bad path": {gz(manifest("1.0.0"), file{name: "../x"}), 422, wire.CodeInvalidBody, `"../x"`},
+			"a link": {gz(manifest("1.0.0"), file{name: "l", kind: '2', link: "/etc/passwd"}), 422,
+				wire.CodeInvalidBody, `"l"`},
 			"garbage":              {typed{"", gzipped(t, []byte(strings.Repeat("x", 600)))}, 422, wire.CodeInvalidBody, ""},
 			"cut off":              {typed{"", bundle(t, "1.0.0").data[:40]}, 400, wire.CodeInvalidBody, ""},
 			"empty":                {typed{"application/gzip", nil}, 422, wire.CodeInvalidBody, ""},
@@ -204,7 +212,9 @@ func TestPublish_RejectsInvalidBundle(t *testing.T) {
 
 func TestPublish_AllowsUnknownManifestMembers(t *testing.T) {
 	hub := one(t, nil)
-	body := typed{"", gzipped(t, tarOf(t, file{name: "stack.json", content: `{"$schema": "x", "name": "@acme/site", "version": "1.0.0", "tools": {"name": [1]}}`}))}
+	body := typed{"",
+		gzipped(t, tarOf(t, file{name: "stack.json",
+			content: `{"$schema": "x", "name": "@acme/site", "version": "1.0.0", "tools": {"name": [1]}}`}))}
 	hub.as("alice").put(site+"/versions/1.0.0", body).want(201)
 }
 
@@ -224,7 +234,8 @@ func TestPublish_RefusesBuildMetadata(t *testing.T) {
 func TestPublish_LimitIsNamed(t *testing.T) {
 	hub := one(t, func(cfg *hubserver.Config) { cfg.Limits.BundleBytes = 1000 })
 	body := typed{"", append(bundle(t, "1.0.0").data, make([]byte, 1000)...)}
-	if p := hub.as("alice").put(site+"/versions/1.0.0", body).problem(413, wire.CodeTooLarge); !strings.Contains(p.Detail, "1000 bytes") {
+	if p := hub.as("alice").put(site+"/versions/1.0.0", body).problem(413, wire.CodeTooLarge); !strings.Contains(p.Detail,
+		"1000 bytes") {
 		t.Errorf("%q does not name the limit", p.Detail)
 	}
 }
@@ -232,7 +243,8 @@ func TestPublish_LimitIsNamed(t *testing.T) {
 func TestVersion_InvalidIsNotFound(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.catalog()
-		for _, version := range []string{"v1.0.0", "1.0", "1", "latest", "01.0.0", "1.0.0+build", "1.0.0-01", "%00", "%ff", "1.0.0%20", "1.0.0-" + strings.Repeat("a", 64), "2.0.0", ".."} {
+		for _, version := range []string{"v1.0.0", "1.0", "1", "latest", "01.0.0", "1.0.0+build", "1.0.0-01", "%00", "%ff",
+			"1.0.0%20", "1.0.0-" + strings.Repeat("a", 64), "2.0.0", ".."} {
 			path := site + "/versions/" + version
 			hub.as("rita").get(path).problem(404, wire.CodeNotFound)
 			hub.as("rita").get(path+"/bundle").problem(404, wire.CodeNotFound)
@@ -276,7 +288,8 @@ func TestPublish_OneOfManyWins(t *testing.T) {
 			for i := range rounds(6, 100) { // every later read has the same bytes, from each hub
 				a := hubs[i%len(hubs)].with(alice.token).get(path + "/bundle").want(200)
 				if reads++; !bytes.Equal(a.body, published.body) || a.etag() != published.etag() {
-					t.Fatalf("%s is %s of %d bytes, and was published as %s of %d", version, a.etag(), len(a.body), published.etag(), len(published.body))
+					t.Fatalf("%s is %s of %d bytes, and was published as %s of %d", version, a.etag(), len(a.body), published.etag(),
+						len(published.body))
 				}
 			}
 		}

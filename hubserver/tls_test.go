@@ -35,7 +35,8 @@ func (h *testHub) secure(listener net.Listener, dial dialer, protocol string) {
 	h.Helper()
 	server := h.server.HTTPServer(testTLS.Clone()) // a server adds its protocols to what it gets
 	go server.ServeTLS(h.server.Listener(listener), "", "")
-	transport := &http.Transport{DialContext: dial, DisableCompression: true, ForceAttemptHTTP2: protocol == "h2", TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	transport := &http.Transport{DialContext: dial, DisableCompression: true, ForceAttemptHTTP2: protocol == "h2",
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	h.Cleanup(func() {
 		transport.CloseIdleConnections()
 		server.Close()
@@ -145,7 +146,8 @@ func TestHTTP2_RefusedBodyKeepsConnection(t *testing.T) {
 	hub := secureHub(t, "h2")
 	hub.project()
 	reused := false
-	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { reused = i.Reused }})
+	ctx := httptrace.WithClientTrace(t.Context(),
+		&httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { reused = i.Reused }})
 	for i, status := range []int{401, 401, 200} {
 		caller, body, method := hub.with("x"), any(archive(t, file{name: "a", content: noise(8 << 20)})), "PUT"
 		if status == 200 {
@@ -205,7 +207,8 @@ func TestHTTP2_ConnectionOutlastsDraining(t *testing.T) {
 	hub.server.Drain()
 	for i := range 3 {
 		reused := false
-		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }})
+		ctx := httptrace.WithClientTrace(t.Context(),
+			&httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }})
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, hub.url+"/healthz", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -308,7 +311,8 @@ func TestHTTP2_StalledBodyTimesOut(t *testing.T) {
 			answer, _ := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			write.CloseWithError(errors.New("over"))
-			if took := time.Since(start); resp.StatusCode != 400 || !strings.Contains(string(answer), "stopped coming") || took != hubserver.DefaultLimits.BodyIdle {
+			if took := time.Since(start); resp.StatusCode != 400 || !strings.Contains(string(answer), "stopped coming") ||
+				took != hubserver.DefaultLimits.BodyIdle {
 				t.Errorf("after %d bytes: %d in %v: %s", n, resp.StatusCode, took, answer)
 			}
 		}
@@ -370,7 +374,8 @@ func TestHTTP2_ClosesConnectionsWithoutRequests(t *testing.T) {
 
 func TestHTTP2_AnnouncesItsLimits(t *testing.T) {
 	hub := secureHub(t, "h2")
-	conn, err := tls.Dial("tcp", strings.TrimPrefix(hub.url, "https://"), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(hub.url, "https://"),
+		&tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 	if err != nil {
 		t.Fatal(err)
 	}

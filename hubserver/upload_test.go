@@ -138,7 +138,8 @@ func TestPutFiles_OnlyMissingBlobs(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		contents := map[string]string{
-			"a": "alpha", "b/c": "", "big": noisy(1, 3<<20)["f00"], "same": "alpha", "text": strings.Repeat("some text ", 300_000),
+			"a": "alpha", "b/c": "", "big": noisy(1, 3<<20)["f00"], "same": "alpha",
+			"text": strings.Repeat("some text ", 300_000),
 		}
 		w := hub.as("alice").push(contents)
 		if w.Added != 5 || w.Uploaded != 4 || w.BaseFilesPushed != 5 || w.BytesReceived < 3<<20 {
@@ -227,7 +228,8 @@ func TestPutFiles_OutdatedPlanIs409(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		alice := hub.as("alice")
-		one, two, three := treeOf(t, map[string]string{"a": "1"}), treeOf(t, map[string]string{"a": "2"}), treeOf(t, map[string]string{"a": "2", "b": "3"})
+		one, two, three := treeOf(t, map[string]string{"a": "1"}), treeOf(t, map[string]string{"a": "2"}),
+			treeOf(t, map[string]string{"a": "2", "b": "3"})
 		p := alice.put(baseFiles, uploadOf(three, "2")).problem(409, wire.CodePlanOutdated)
 		if !slices.Equal(p.Missing, []string{sha([]byte("3"))}) || p.Current != nil {
 			t.Errorf("contents are missing: %+v", p)
@@ -260,7 +262,8 @@ func TestPutFiles_BlobsBelongToProject(t *testing.T) {
 		_, restricted := hub.as("alice").create(wire.CreateToken{
 			Name: "other", Scopes: wire.Scopes, Restriction: onlyProject("acme", "other"),
 		})
-		if p := decoded[wire.PlannedBaseFiles](restricted.post(path+"/plan", question(files)).want(200)); len(p.Missing) != 1 {
+		if p := decoded[wire.PlannedBaseFiles](restricted.post(path+"/plan", question(files)).want(200)); len(
+			p.Missing) != 1 {
 			t.Errorf("the plan is %+v", p)
 		}
 		if p := restricted.put(path, uploadOf(files)).problem(409, wire.CodePlanOutdated); len(p.Missing) != 1 {
@@ -300,7 +303,8 @@ func badLists() map[string]badList {
 		"an invalid digest":        {strings.Replace(line("a", 5), digest, strings.ToUpper(digest), 1), 422, "list of files"},
 		"too many files":           {many, 413, "at most 20"},
 		"a large file":             {line("big", 1001), 413, `"big"`},
-		"a large set":              {line("a", 999) + strings.ReplaceAll(line("b", 999)+line("c", 999), digest, sha(nil)), 413, "2000"},
+		"a large set": {line("a", 999) + strings.ReplaceAll(line("b", 999)+line("c", 999), digest, sha(nil)),
+			413, "2000"},
 	}
 	for _, path := range badPaths() {
 		rows["the path "+fmt.Sprintf("%.40q", path)] = badList{line(path, 5), 422, "list of files"}
@@ -403,7 +407,8 @@ func TestPutFiles_RejectsMismatchedUpload(t *testing.T) {
 			}
 		}
 		for _, encoding := range []string{"gzip", "zstd"} {
-			alice.put(baseFiles, uploadOf(files), header{"Content-Encoding": encoding}).problem(415, wire.CodeUnsupportedMediaType)
+			alice.put(baseFiles, uploadOf(files), header{"Content-Encoding": encoding}).problem(415,
+				wire.CodeUnsupportedMediaType)
 		}
 		alice.get(baseFiles).problem(404, wire.CodeNotFound)
 		if n := hub.stored(); n > 1 {
@@ -465,7 +470,8 @@ func TestPutFiles_BrokenPushKeepsBlobs(t *testing.T) {
 			t.Errorf("%d of 40 contents are missing", n)
 		}
 		hub.as("alice").get(baseFiles).problem(404, wire.CodeNotFound)
-		w := decoded[wire.BaseFilesWritten](hub.as("alice").put(baseFiles, uploadOf(files, missing(p, contents)...)).want(200))
+		w := decoded[wire.BaseFilesWritten](
+			hub.as("alice").put(baseFiles, uploadOf(files, missing(p, contents)...)).want(200))
 		if w.Uploaded != len(p.Missing) {
 			t.Errorf("%+v", w)
 		}
@@ -486,7 +492,8 @@ func TestSeedFiles_RefusedWhenFilesExist(t *testing.T) {
 func TestPutArchive_EqualAddsNothing(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
-		body := archive(t, file{name: "a", content: "alpha"}, file{name: "b", content: "beta"}, file{name: "c", content: "alpha"})
+		body := archive(t, file{name: "a", content: "alpha"}, file{name: "b", content: "beta"},
+			file{name: "c", content: "alpha"})
 		for range 3 {
 			hub.as("alice").put(baseFiles, body).want(200)
 		}
@@ -505,14 +512,16 @@ func TestPutFiles_BlobsBelongToAccount(t *testing.T) {
 		kit := file{name: "stack.json", content: `{"name": "@sam/site", "version": "1.0.0"}`}
 		sam.put("/v1/stacks/sam/site/versions/1.0.0", typed{"application/gzip", gzipped(t, tarOf(t, kit))}).want(201)
 		sam.post("/v1/apis/upload?account=sam&slug=pets", pets).want(201)
-		own := wire.CreateProject{Account: "sam", Slug: "web", Stack: "sam/site", API: mustRef("@sam/pets"), Visibility: wire.Private}
+		own := wire.CreateProject{Account: "sam", Slug: "web", Stack: "sam/site", API: mustRef("@sam/pets"),
+			Visibility: wire.Private}
 		sam.post("/v1/projects", own).want(201)
 		files := treeOf(t, map[string]string{"mine": "a secret of acme"})
 		const path = "/v1/projects/sam/web/preview/base-files"
 		if p := decoded[wire.PlannedBaseFiles](sam.post(path+"/plan", question(files)).want(200)); len(p.Missing) != 1 {
 			t.Errorf("the plan is %+v", p)
 		}
-		if p := decoded[wire.PlannedBaseFiles](sam.post(path+"/plan", wire.PlanBaseFiles{Tree: files.Digest()}).want(200)); p.Unchanged {
+		if p := decoded[wire.PlannedBaseFiles](
+			sam.post(path+"/plan", wire.PlanBaseFiles{Tree: files.Digest()}).want(200)); p.Unchanged {
 			t.Errorf("asked by its digest alone: %+v", p)
 		}
 		if p := sam.put(path, uploadOf(files)).problem(409, wire.CodePlanOutdated); len(p.Missing) != 1 {
@@ -550,7 +559,8 @@ func TestPutFiles_BrokenPushKeepsNoPartialBlob(t *testing.T) {
 		files := treeOf(t, map[string]string{"a": "alpha", "b": "beta"})
 		body := uploadOf(files, "alpha", "atem")
 		// That the connection breaks is known here before what is wrong in its last frame.
-		hub.as("alice").breakOff(fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nno chunk\r\n", len(body.data), body.data))
+		hub.as("alice").breakOff(fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nno chunk\r\n", len(body.data),
+			body.data))
 		p := decoded[wire.PlannedBaseFiles](hub.as("alice").post(plan, question(files)).want(200))
 		if !slices.Contains(p.Missing, sha([]byte("beta"))) {
 			t.Errorf("missing is %v, want beta", p.Missing)
@@ -570,7 +580,8 @@ func (h *testHub) noteWaiting(write, table string) {
 			" BEGIN INSERT INTO noted SELECT '" + table + "', synchronous = 2 FROM pragma_synchronous; END")
 		return
 	}
-	h.sql("CREATE FUNCTION note_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO noted SELECT '" + table + "', current_setting('synchronous_commit') = 'on'; RETURN NEW; END $$")
+	h.sql("CREATE FUNCTION note_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO noted SELECT '" +
+		table + "', current_setting('synchronous_commit') = 'on'; RETURN NEW; END $$")
 	h.sql("CREATE TRIGGER note AFTER " + write + " ON " + table + " FOR EACH ROW EXECUTE FUNCTION note_" + table + "()")
 }
 
@@ -662,7 +673,8 @@ func TestGetArchive_RejectsAnotherSizeOfAStoredBlob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := store.PrepareFiles(before, files.Canonical(), map[string]bool{sha([]byte("alpha")): true}, store.Author{User: "alice"})
+		w, err := store.PrepareFiles(before, files.Canonical(), map[string]bool{sha([]byte("alpha")): true},
+			store.Author{User: "alice"})
 		if err != nil {
 			t.Fatal(err)
 		}

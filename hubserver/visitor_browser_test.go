@@ -49,7 +49,8 @@ func TestPages_SayOnEachTabWhoWroteTheConfig(t *testing.T) {
 			await(t, b, `editor.dataset.ready === "true"`)
 		}
 		who := []string{"anna", "alice"}[i%2] // not who wrote what the page shows at first
-		hub.as(who).patch(config, fmt.Sprintf(`{"set": {"title": "%d"}}`, i), header{"If-Match": hub.as(who).get(config).want(200).etag()}).want(200)
+		hub.as(who).patch(config, fmt.Sprintf(`{"set": {"title": "%d"}}`, i),
+			header{"If-Match": hub.as(who).get(config).want(200).etag()}).want(200)
 		await(t, b, `document.getElementById("written").textContent.includes("by %s")`, who)
 	}
 	b.quiet(t)
@@ -100,7 +101,8 @@ func TestBrowser_SignsInByLinkAndRestoresARevision(t *testing.T) {
 	do(t, b, chromedp.Click(chromedp.CSS("main form .primary")))
 	do(t, b, chromedp.Click(chromedp.CSS(".revisions li:nth-child(2) a")))
 	do(t, b, chromedp.WaitVisible("#restore"))
-	if shown := do(t, b, chromedp.Text(chromedp.CSS("section[aria-labelledby=restore] .diff"))); !strings.Contains(shown, `"Second"`) || !strings.Contains(shown, `"First"`) {
+	if shown := do(t, b, chromedp.Text(chromedp.CSS("section[aria-labelledby=restore] .diff"))); !strings.Contains(shown,
+		`"Second"`) || !strings.Contains(shown, `"First"`) {
 		t.Errorf("restoring would change %q", shown)
 	}
 	do(t, b, chromedp.Click(chromedp.CSS("section[aria-labelledby=restore] .primary")))

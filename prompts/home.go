@@ -305,7 +305,8 @@ func (m *homeView) list(columns, rows int) []string {
 			line += "  " + m.Glyph(item.Mark) + " " + state
 			next := "  " + item.Next
 			if item.Next != "" && m.nextInList() {
-				line += fill("", stateColumns-lipgloss.Width(state)) + m.Paint(tui.Quiet, tui.Shorten(next, max(1, room-stateColumns)))
+				line += fill("", stateColumns-lipgloss.Width(state)) +
+					m.Paint(tui.Quiet, tui.Shorten(next, max(1, room-stateColumns)))
 			}
 		}
 		lines = append(lines, m.Pick(i == m.at, line))

@@ -46,7 +46,8 @@ func TestQuestion_EscapesControlCharacters(t *testing.T) {
 			typed.Preset = text
 			p, shown := plain("9", "1", "refused", "", "")
 			err := p.Ask(t.Context(),
-				prompts.Step{Doing: text, Load: func(context.Context) error { return nil }, Question: func() prompts.Question { return chosen }, Take: func(a string) { answer = a }},
+				prompts.Step{Doing: text, Load: func(context.Context) error { return nil },
+					Question: func() prompts.Question { return chosen }, Take: func(a string) { answer = a }},
 				prompts.Step{Question: func() prompts.Question { return typed }, Take: func(string) {}},
 			)
 			if err != nil || answer != text {
@@ -60,11 +61,13 @@ func TestQuestion_EscapesControlCharacters(t *testing.T) {
 func TestViews_EscapeControlCharacters(t *testing.T) {
 	for name, text := range tuitest.Hostile {
 		difference := flat.Difference{
-			Added:   []flat.Entry{{Key: text, Text: text}, {Key: "group." + text, Text: text}},
-			Changed: []flat.Change{{Key: "changed" + text, From: text, To: text + text}, {Key: "list", From: fmt.Sprintf("[%q]", text), To: fmt.Sprintf("[%q, 1]", text+"x")}},
+			Added: []flat.Entry{{Key: text, Text: text}, {Key: "group." + text, Text: text}},
+			Changed: []flat.Change{{Key: "changed" + text, From: text, To: text + text},
+				{Key: "list", From: fmt.Sprintf("[%q]", text), To: fmt.Sprintf("[%q, 1]", text+"x")}},
 			Removed: []flat.Entry{{Key: "removed" + text, Text: strings.Repeat(text, 20)}},
 		}
-		overwrite := prompts.Overwrite{Title: text, Facts: []string{text, "fact " + text}, Notice: text, Yes: "Yes", Difference: difference}
+		overwrite := prompts.Overwrite{Title: text, Facts: []string{text, "fact " + text}, Notice: text, Yes: "Yes",
+			Difference: difference}
 		t.Run(name+"/overwrite", func(t *testing.T) {
 			for _, columns := range []int{40, 80, 400} {
 				v := prompts.NewView(overwrite, columns, 60)
@@ -81,7 +84,8 @@ func TestViews_EscapeControlCharacters(t *testing.T) {
 			p.Overwrite(t.Context(), overwrite) // which ends as it may
 			tuitest.CheckShown(t, shown.String(), text)
 		})
-		merge := prompts.Merge{Title: text, Facts: []string{text}, Conflicts: flat.Conflicts{{Key: text, Base: text, Mine: text + "x", Theirs: strings.Repeat(text, 20)}}}
+		merge := prompts.Merge{Title: text, Facts: []string{text},
+			Conflicts: flat.Conflicts{{Key: text, Base: text, Mine: text + "x", Theirs: strings.Repeat(text, 20)}}}
 		t.Run(name+"/merge", func(t *testing.T) {
 			for _, columns := range []int{40, 80, 400} {
 				v := prompts.NewMergeView(merge, columns, 60)
@@ -97,7 +101,8 @@ func TestViews_EscapeControlCharacters(t *testing.T) {
 			tuitest.CheckShown(t, shown.String(), text)
 		})
 		t.Run(name+"/home", func(t *testing.T) {
-			home := prompts.Home{Status: text, Notices: []prompts.Said{{Text: text}}, Items: []prompts.Item{{Name: text, State: text, Next: text, Details: []string{text, "detail " + text}}}}
+			home := prompts.Home{Status: text, Notices: []prompts.Said{{Text: text}},
+				Items: []prompts.Item{{Name: text, State: text, Next: text, Details: []string{text, "detail " + text}}}}
 			for _, columns := range []int{40, 80, 400} {
 				tuitest.CheckShown(t, prompts.HomeText(home, text, columns, 30), text)
 			}

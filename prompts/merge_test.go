@@ -17,7 +17,8 @@ import (
 var conflicts = prompts.Merge{
 	Title: "Which values should client.json have?", Facts: []string{"Config  @acme/web"},
 	Conflicts: flat.Conflicts{
-		{Key: "a", Base: "1", Mine: "2", Theirs: "3"}, {Key: "b\u202e", Mine: `"x"`, Theirs: `"y"`}, {Key: "c", Base: "true", Mine: "false"},
+		{Key: "a", Base: "1", Mine: "2", Theirs: "3"}, {Key: "b\u202e", Mine: `"x"`, Theirs: `"y"`},
+		{Key: "c", Base: "true", Mine: "false"},
 	},
 }
 
@@ -48,7 +49,8 @@ func TestMerge_KeysChooseSides(t *testing.T) {
 
 func TestMerge_TakesNoPastedKeys(t *testing.T) {
 	v := prompts.NewMergeView(conflicts, 80, 30)
-	if _, ended := v.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("Tq"), Paste: true}); ended || !strings.Contains(v.View(), "3 to choose") {
+	if _, ended := v.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("Tq"), Paste: true}); ended ||
+		!strings.Contains(v.View(), "3 to choose") {
 		t.Errorf("ended %t\n%s", ended, v.View())
 	}
 }
@@ -90,7 +92,8 @@ m mine • t theirs • M/T the rest • esc cancel`
 func TestMerge_Plain(t *testing.T) {
 	ask := func(lines string) (string, []flat.Side, error) {
 		var out strings.Builder
-		p := prompts.On(tui.Terminal{In: strings.NewReader(strings.Join(strings.Fields(lines), "\n") + "\n"), Out: &out, Plain: true, Columns: 90, Rows: 24})
+		p := prompts.On(tui.Terminal{In: strings.NewReader(strings.Join(strings.Fields(lines), "\n") + "\n"), Out: &out,
+			Plain: true, Columns: 90, Rows: 24})
 		sides, err := p.Merge(context.Background(), conflicts)
 		return out.String(), sides, err
 	}
@@ -132,7 +135,8 @@ Conflict 2 of 3: b\u202e
 5. Cancel
 6. List all
 Choose 1 to 6 (default 5): `
-	if d := cmp.Diff(want, said); d != "" || err != nil || !slices.Equal(sides, []flat.Side{flat.Mine, flat.Theirs, flat.Theirs}) {
+	if d := cmp.Diff(want, said); d != "" || err != nil ||
+		!slices.Equal(sides, []flat.Side{flat.Mine, flat.Theirs, flat.Theirs}) {
 		t.Errorf("%v %v %s", sides, err, d)
 	}
 	if _, sides, err := ask("m q"); sides != nil || err != nil {

@@ -18,13 +18,15 @@ import (
 // askPlain asks q in a plain terminal and returns what was said.
 func askPlain(q prompts.Overwrite, rows int, lines ...string) (said string, yes bool, err error) {
 	var out strings.Builder
-	p := prompts.On(tui.Terminal{In: strings.NewReader(strings.Join(append(lines, ""), "\n")), Out: &out, Plain: true, Columns: 80, Rows: rows})
+	p := prompts.On(tui.Terminal{In: strings.NewReader(strings.Join(append(lines, ""), "\n")), Out: &out, Plain: true,
+		Columns: 80, Rows: rows})
 	yes, err = p.Overwrite(context.Background(), q)
 	return out.String(), yes, err
 }
 
 func TestOverwrite_PlainShowsCountsKeysQuestion(t *testing.T) {
-	d := diff(t, `{"theme": {"color": "blue"}, "old": 1, "tags": ["a", "b"]}`, `{"theme": {"color": "red"}, "tags": ["b", "c", "d"], "new": true}`)
+	d := diff(t, `{"theme": {"color": "blue"}, "old": 1, "tags": ["a", "b"]}`,
+		`{"theme": {"color": "red"}, "tags": ["b", "c", "d"], "new": true}`)
 	q := question(d)
 	q.Notice = "carol changed it while you looked. This is the difference now:"
 	said, yes, err := askPlain(q, 24, "perhaps", "list", "yes")
@@ -115,7 +117,8 @@ func TestOverwrite_PlainNamesWhoseEditsAreUndone(t *testing.T) {
 	q.Undone = diff(t, `{"color": "red"}`, `{}`)
 	q.Notes = map[string]string{"color": "bob, 3 h ago"}
 	said, _, err := askPlain(q, 24, "m")
-	if !strings.Contains(said, "Edits undone: 1 removed.\n1 changed.\ncolor removed: \"red\" (bob, 3 h ago)\na changed: 1 to 2\n1. Overwrite it\n2. Merge\n3. Cancel\n") {
+	if !strings.Contains(said,
+		"Edits undone: 1 removed.\n1 changed.\ncolor removed: \"red\" (bob, 3 h ago)\na changed: 1 to 2\n1. Overwrite it\n2. Merge\n3. Cancel\n") {
 		t.Error(said)
 	}
 	if !errors.Is(err, prompts.ErrMerge) {

@@ -37,7 +37,8 @@ func diff(t testing.TB, from, to string) flat.Difference {
 // keys turns names into messages; what is no name is typed in one go.
 func keys(names ...string) []tea.Msg {
 	known := map[string]tea.KeyType{
-		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp,
+		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "left": tea.KeyLeft, "right": tea.KeyRight,
+		"up":   tea.KeyUp,
 		"down": tea.KeyDown, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
 		"ctrl+c": tea.KeyCtrlC, "ctrl+d": tea.KeyCtrlD, "space": tea.KeySpace, "backspace": tea.KeyBackspace,
 	}
@@ -79,14 +80,16 @@ func selected(v prompts.View) (found string) {
 
 func TestOverwrite_OnlyExplicitYesCounts(t *testing.T) {
 	type outcome struct{ Ends, Given, Yes bool }
-	no, yes, interrupted, open := outcome{true, true, false}, outcome{true, true, true}, outcome{true, false, false}, outcome{}
+	no, yes, interrupted, open := outcome{true, true, false}, outcome{true, true, true}, outcome{true, false, false},
+		outcome{}
 	for _, c := range []struct {
 		keys string
 		want outcome
 	}{
 		{"enter", open}, {"n", no}, {"q", no}, {"esc", no}, {"y", yes}, {"enter y", yes},
 		{"tab enter", open}, {"left enter", open}, {"right enter", open},
-		{"ctrl+c", interrupted}, {"ctrl+d", interrupted}, {"left ctrl+c", interrupted}, {"/ ctrl+c", interrupted}, {"/ abc ctrl+d", interrupted},
+		{"ctrl+c", interrupted}, {"ctrl+d", interrupted}, {"left ctrl+c", interrupted}, {"/ ctrl+c", interrupted},
+		{"/ abc ctrl+d", interrupted},
 		{"down enter", open}, {"down enter n", no}, {"down down y", yes},
 		{"/ y", open}, {"/ yes", open}, {"/ n esc", open}, {"/ n esc esc", no}, {"/ nothing enter enter", open},
 		{"/ title enter y", yes}, {"/ title enter q", no}, {"/ title enter n", no}, {"/ title enter esc", open},
@@ -182,7 +185,8 @@ func TestOverwrite_EmptyDifference(t *testing.T) {
 
 func TestOverwrite_FoldsLongValues(t *testing.T) {
 	long := strings.Repeat("abcdefghi ", 12)
-	v := prompts.NewView(question(diff(t, `{"a": 1, "b": {"c": "`+long+`"}}`, `{"a": 2, "b": {"c": "x`+long+`"}}`)), 50, 40)
+	v := prompts.NewView(question(diff(t, `{"a": 1, "b": {"c": "`+long+`"}}`, `{"a": 2, "b": {"c": "x`+long+`"}}`)), 50,
+		40)
 	folded := strings.Replace(list(v), ">", " ", 1)
 	if !strings.Contains(folded, `    ~ c: "abcdefghi abcdef… → "xabcdefghi abcde…`) {
 		t.Errorf("folded:\n%s", folded)
@@ -220,7 +224,8 @@ func TestOverwrite_ComparesArrayElements(t *testing.T) {
 	v := prompts.NewView(question(diff(t,
 		`{"tags": ["one", "two", "three", "four", "five", "six", "seven"], "short": [1]}`,
 		`{"tags": ["one", "2", "three", "four", "six", "seven", "eight"], "short": [1, 2]}`)), 60, 30)
-	if got := list(v); !strings.Contains(got, "~ tags: elements: 1 added, 1 changed, 1 removed\n") || !strings.Contains(got, "~ short: [1] → [1,2]\n") {
+	if got := list(v); !strings.Contains(got, "~ tags: elements: 1 added, 1 changed, 1 removed\n") ||
+		!strings.Contains(got, "~ short: [1] → [1,2]\n") {
 		t.Errorf("folded:\n%s", got)
 	}
 	v.Send(keys("a")...)
@@ -247,7 +252,8 @@ func many(n int) flat.Difference {
 		case 0:
 			d.Added = append(d.Added, flat.Entry{Key: key, Text: fmt.Sprintf(`"value %d"`, i)})
 		case 1:
-			d.Changed = append(d.Changed, flat.Change{Key: key, From: fmt.Sprintf(`"value %d"`, i), To: fmt.Sprintf(`["value", %d]`, i)})
+			d.Changed = append(d.Changed, flat.Change{Key: key, From: fmt.Sprintf(`"value %d"`, i),
+				To: fmt.Sprintf(`["value", %d]`, i)})
 		default:
 			d.Removed = append(d.Removed, flat.Entry{Key: key, Text: fmt.Sprint(i)})
 		}
@@ -273,7 +279,8 @@ func TestOverwrite_Scrolls(t *testing.T) {
 			v.Send(keys(c.key)...)
 		}
 		text, selected := v.View(), selected(v)
-		if !strings.Contains(selected, c.selected) || (c.selected == "") != (selected == "") || !strings.Contains(text, c.status) {
+		if !strings.Contains(selected, c.selected) || (c.selected == "") != (selected == "") ||
+			!strings.Contains(text, c.status) {
 			t.Errorf("after %s, want %s selected and %q:\n%s", c.key, c.selected, c.status, text)
 		}
 	}
@@ -311,10 +318,12 @@ func TestOverwrite_FiltersKeysAndValues(t *testing.T) {
 
 func TestOverwrite_FitsTerminal(t *testing.T) {
 	q := question(many(50))
-	q.Facts = append(q.Facts, "client.json names another project: @acme/staging", "its config was written by carol on 2 Jan 2026 10:00 UTC through the project page")
+	q.Facts = append(q.Facts, "client.json names another project: @acme/staging",
+		"its config was written by carol on 2 Jan 2026 10:00 UTC through the project page")
 	q.Notice = "carol changed it while you looked. This is the difference now:"
 	long := strings.Repeat("长い値 ", 40)
-	q.Difference.Added = append(q.Difference.Added, flat.Entry{Key: "z." + strings.Repeat("k", 60), Text: `"` + long + `"`})
+	q.Difference.Added = append(q.Difference.Added,
+		flat.Entry{Key: "z." + strings.Repeat("k", 60), Text: `"` + long + `"`})
 	for columns := 1; columns <= 130; columns += 3 {
 		for rows := 1; rows <= 60; rows += 2 {
 			v := prompts.NewView(q, 80, 24)

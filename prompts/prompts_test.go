@@ -77,7 +77,8 @@ func TestAsk_NoWayBackFromFirstQuestion(t *testing.T) {
 
 func TestAsk_EndOfInputIsNoAnswer(t *testing.T) {
 	answers := map[string]string{"a": "preset"}
-	for name, typed := range map[string][]string{"nothing": nil, "half a line": {"hal"}, "ctrl-c": {"one\x03"}, "ctrl-d": {"\x04"}} {
+	for name, typed := range map[string][]string{"nothing": nil, "half a line": {"hal"}, "ctrl-c": {"one\x03"},
+		"ctrl-d": {"\x04"}} {
 		p, _ := plain(typed...)
 		if err := p.Ask(t.Context(), ask("a", answers)); !errors.Is(err, tui.ErrInterrupted) || answers["a"] != "preset" {
 			t.Errorf("%s: %v, %v", name, answers, err)
@@ -149,7 +150,8 @@ func TestAsk_NothingTypedIsNoChoiceWithoutPreset(t *testing.T) {
 
 func TestAsk_YesAndNoAreKeysToo(t *testing.T) {
 	question := prompts.Question{
-		Title: "Publish it?", Preset: "no", Choices: []prompts.Choice{{"yes", "Publish it"}, {"no", "Cancel"}, {"show", "Show it"}},
+		Title: "Publish it?", Preset: "no",
+		Choices: []prompts.Choice{{"yes", "Publish it"}, {"no", "Cancel"}, {"show", "Show it"}},
 	}
 	for key, want := range map[string]string{"y": "yes", "n": "no", "s": ""} {
 		if answer := prompts.Press(question, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(key)}); answer != want {
@@ -198,7 +200,8 @@ func TestAsk_LoadErrorEnds(t *testing.T) {
 	p, _ := plain("one", "")
 	err := p.Ask(t.Context(),
 		prompts.Step{Load: func(context.Context) error { return broken }},
-		prompts.Step{Question: func() prompts.Question { t.Error("it goes on"); return prompts.Question{} }, Take: func(string) {}},
+		prompts.Step{Question: func() prompts.Question { t.Error("it goes on"); return prompts.Question{} },
+			Take: func(string) {}},
 	)
 	if !errors.Is(err, broken) {
 		t.Error(err)
@@ -210,7 +213,8 @@ func TestTypeRef_RequiresFullName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for typed, want := range map[string]bool{"@acme/web\n": true, " @acme/web \n": true, "\n": false, "web\n\n": false, "yes\ny\n\n": false} {
+	for typed, want := range map[string]bool{"@acme/web\n": true, " @acme/web \n": true, "\n": false, "web\n\n": false,
+		"yes\ny\n\n": false} {
 		p, _ := plain(typed)
 		if yes, err := p.TypeRef(t.Context(), "Delete?", "All of it.", r); yes != want || err != nil {
 			t.Errorf("%q: %t, %v", typed, yes, err)
@@ -272,22 +276,26 @@ func TestWizard_CollectsAllAnswers(t *testing.T) {
 	}{
 		"all preset": {
 			typed: []string{"", "", "", "", "", "", ""},
-			want:  prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private, StackVersion: wire.Latest},
+			want: prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private,
+				StackVersion: wire.Latest},
 			asked: []string{"check web", "ask @acme/web", "files", "plan @acme/web"},
 		},
 		"all chosen": {
 			typed: []string{"2", "@acme/shop", "2", "2", "2", "@acme/pets", "1", "1"}, // publish first
 			want: prompts.Answers{
-				Local: "web", Project: parse("@acme/shop"), Visibility: wire.Public, StackVersion: "1.0.0", API: parse("@acme/pets"), BaseFiles: true,
+				Local: "web", Project: parse("@acme/shop"), Visibility: wire.Public, StackVersion: "1.0.0",
+				API: parse("@acme/pets"), BaseFiles: true,
 			},
 			asked: []string{
-				"check web", "publish web", "check web", "ask @acme/web", "ask @acme/shop", "ask @acme/shop", "ask @acme/shop @acme/pets",
+				"check web", "publish web", "check web", "ask @acme/web", "ask @acme/shop", "ask @acme/shop",
+				"ask @acme/shop @acme/pets",
 				"files", "plan @acme/shop",
 			},
 		},
 		"an API that is not taken after all": {
 			typed: []string{"1", "web", "1", "1", "2", "@acme/pets", "<", "<", "1", "2", "1"},
-			want:  prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private, StackVersion: wire.Latest},
+			want: prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private,
+				StackVersion: wire.Latest},
 			asked: []string{
 				"check web", "ask @acme/web", "ask @acme/web @acme/pets", "files", "files", "plan @acme/web",
 			},
@@ -295,7 +303,8 @@ func TestWizard_CollectsAllAnswers(t *testing.T) {
 		"all given": {
 			given: prompts.Given{Local: true, Visibility: true, StackVersion: true, BaseFiles: true},
 			typed: []string{"1", "web", "1", "1"},
-			want:  prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private, StackVersion: wire.Latest},
+			want: prompts.Answers{Local: "web", Project: parse("@acme/web"), Visibility: wire.Private,
+				StackVersion: wire.Latest},
 			asked: []string{"check web", "ask @acme/web", "plan @acme/web"},
 		},
 	} {
@@ -334,7 +343,8 @@ func TestWizard_AsksAgainForOtherLocalProject(t *testing.T) {
 		return s, err
 	}
 	got := prompts.Answers{Local: "one", Visibility: wire.Private, StackVersion: wire.Latest}
-	p, shown := plain("1", "1", "first", "2", "2", "2", "@acme/pets", "<", "<", "<", "<", "<", "<", "<", "2", "1", "", "", "", "", "", "")
+	p, shown := plain("1", "1", "first", "2", "2", "2", "@acme/pets", "<", "<", "<", "<", "<", "<", "<", "2", "1", "", "",
+		"", "", "", "")
 	if err := p.AskProject(t.Context(), w, &got); err != nil {
 		t.Fatalf("%v\n%s", err, shown)
 	}
@@ -352,7 +362,9 @@ func TestWizard_StopsOnNo(t *testing.T) {
 	for name, typed := range map[string][]string{"at the start": {"3"}, "at the review": {"1", "", "", "", "", "", "2"}} {
 		var asked []string
 		p, shown := plain(append(typed, "")...)
-		if err := p.AskProject(t.Context(), wizard(&asked), &prompts.Answers{Local: "web", Visibility: wire.Private, StackVersion: wire.Latest}); !errors.Is(err, prompts.ErrStop) {
+		if err := p.AskProject(t.Context(), wizard(&asked),
+			&prompts.Answers{Local: "web", Visibility: wire.Private, StackVersion: wire.Latest}); !errors.Is(err,
+			prompts.ErrStop) {
 			t.Errorf("%s: %v\n%s", name, err, shown)
 		}
 	}
@@ -380,7 +392,8 @@ func TestWizard_PresetsNothingThatExists(t *testing.T) {
 			return &prompts.Asked{Refused: "@acme/web already exists"}, nil
 		}
 		return &prompts.Asked{
-			Similar: []prompts.Choice{{Value: "@acme/pets", Text: "Use @acme/pets, which has the same description"}}, Same: "@acme/pets",
+			Similar: []prompts.Choice{{Value: "@acme/pets", Text: "Use @acme/pets, which has the same description"}},
+			Same:    "@acme/pets",
 		}, nil
 	}
 	w.Plan = func(_ context.Context, answers prompts.Answers) ([]string, error) {
@@ -391,7 +404,8 @@ func TestWizard_PresetsNothingThatExists(t *testing.T) {
 	}
 	answers := prompts.Answers{Local: "web", Visibility: wire.Private, StackVersion: wire.Latest}
 	p, shown := plain("1", "web2", "", "", "", "", "1", "", "")
-	if err := p.AskProject(t.Context(), w, &answers); err != nil || answers.Project.String() != "@acme/web2" || answers.API.String() != "@acme/pets" {
+	if err := p.AskProject(t.Context(), w, &answers); err != nil || answers.Project.String() != "@acme/web2" ||
+		answers.API.String() != "@acme/pets" {
 		t.Errorf("%v %+v\n%s", err, answers, shown)
 	}
 	for _, want := range []string{
@@ -451,7 +465,8 @@ func TestWizard_SaysThatTheVersionHereWasWithdrawn(t *testing.T) {
 	}
 	p, shown := plain("2", "") // cancel: it cannot be published again
 	err := p.AskProject(t.Context(), w, &prompts.Answers{Local: "web", StackVersion: wire.Latest})
-	if !errors.Is(err, prompts.ErrStop) || !strings.Contains(shown.String(), "@acme/base, 1.0.0 published, 1.0.1 here was withdrawn") {
+	if !errors.Is(err, prompts.ErrStop) ||
+		!strings.Contains(shown.String(), "@acme/base, 1.0.0 published, 1.0.1 here was withdrawn") {
 		t.Errorf("%v\n%s", err, shown)
 	}
 }

@@ -20,7 +20,8 @@ func TestFormTheme_KeepsTextInTerminalColour(t *testing.T) {
 		"option": f.Option, "unselected option": f.UnselectedOption, "selected option": f.SelectedOption,
 		"typed text": f.TextInput.Text,
 	} {
-		if (style.GetForeground() != lipgloss.NoColor{}) || (style.GetBackground() != lipgloss.NoColor{}) || style.GetFaint() {
+		if (style.GetForeground() != lipgloss.NoColor{}) || (style.GetBackground() != lipgloss.NoColor{}) ||
+			style.GetFaint() {
 			t.Errorf("%s: %v on %v, faint: %t", name, style.GetForeground(), style.GetBackground(), style.GetFaint())
 		}
 	}

@@ -174,8 +174,8 @@ func ofPage(resource int64, page []string) (where string, args []any) {
 	return "WHERE resource_id = ? AND sha256 " + ofThese, append([]any{resource}, digests...)
 }
 
-// Blobs returns the blobs of a resource that it names by these digests, by digest, not checked yet; an ErrDamaged that is
-// also an ErrMissing if one is not stored.
+// Blobs returns the blobs of a resource that it names by these digests, by digest, not checked yet; an ErrDamaged
+// that is also an ErrMissing if one is not stored.
 func (v View) Blobs(resource int64, digests []string) (map[string]Blob, error) {
 	found, err := v.stored(resource, digests, "body")
 	for _, digest := range digests {

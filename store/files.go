@@ -14,9 +14,9 @@ type FilesWrite struct {
 	unsure []tree.Entry    // a file for each blob that may be missing, or may have another size
 }
 
-// PrepareFiles prepares a write outside of its transaction: it compares a list of files, in canonical form, with the one
-// before, which may be damaged; the zero value means that there is none. sent has the digests of the blobs that the
-// upload has stored.
+// PrepareFiles prepares a write outside of its transaction: it compares a list of files, in canonical form, with the
+// one before, which may be damaged; the zero value means that there is none. sent has the digests of the blobs that
+// the upload has stored.
 func PrepareFiles(before Revision, list []byte, sent map[string]bool, by Author) (FilesWrite, error) {
 	after := Revision{
 		Digest: Digest(list), Parent: before.asParent(), Author: by, Content: list,

@@ -58,8 +58,8 @@ func (r Revision) asParent() string {
 	return r.Digest
 }
 
-// count counts a file, or a key of the config, that a write has changed: was and is say whether it was there before, and
-// whether it is after.
+// count counts a file, or a key of the config, that a write has changed: was and is say whether it was there before,
+// and whether it is after.
 func (r *Revision) count(was, is bool) {
 	switch {
 	case !was:

@@ -67,7 +67,8 @@ const (
 	MinConnections     = sqldb.MinConnections
 )
 
-// Open opens the database at address, sqlite:PATH or postgres://…, without migrating it. It fails as [sqldb.Open] does.
+// Open opens the database at address, sqlite:PATH or postgres://…, without migrating it. It fails as [sqldb.Open]
+// does.
 func Open(ctx context.Context, address string, opts Options) (*Store, error) {
 	db, err := sqldb.Open(ctx, address, opts)
 	if err != nil {

@@ -20,8 +20,8 @@ const Grace = 24 * time.Hour
 // setSweep makes a sweep due at a time, unless one is due already.
 const setSweep = "sweep_at = CASE sweep_at WHEN 0 THEN ? ELSE sweep_at END"
 
-// sweepLater makes a sweep of a resource due after the grace period, when it may delete what is stored now. It locks the
-// resource, so that a sweep that ends at the same time waits, and sees this.
+// sweepLater makes a sweep of a resource due after the grace period, when it may delete what is stored now. It locks
+// the resource, so that a sweep that ends at the same time waits, and sees this.
 func (tx *Tx) sweepLater(resource int64) error {
 	return tx.exec("UPDATE resources SET "+setSweep+" WHERE id = ?", tx.Now().Add(Grace), resource)
 }

@@ -23,8 +23,8 @@ type Pruned struct{ Answers, Audit, Tokens, Sessions, Links, Devices, Drafts int
 // pruneRows is how many rows Prune deletes in one transaction, at most.
 const pruneRows = 1000
 
-// Prune deletes answers, tokens, sessions, links, devices and drafts that ended long ago, and rows of the audit log that are
-// older than audit. It does nothing if a hub did so within the time every. If it fails, it has deleted some.
+// Prune deletes answers, tokens, sessions, links, devices and drafts that ended long ago, and rows of the audit log
+// that are older than audit. It does nothing if a hub did so within the time every. If it fails, it has deleted some.
 func (s *Store) Prune(ctx context.Context, audit, every time.Duration) (p Pruned, err error) {
 	if due, err := s.due(ctx, "prune", every); err != nil || !due {
 		return p, err

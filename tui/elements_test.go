@@ -24,7 +24,8 @@ func TestElements_FindArrayDifferences(t *testing.T) {
 		{`[1,2,3]`, `[1,3]`, []tui.Element{{"removed", 1, "2", ""}}},
 		{`[{"a":1},[2]]`, `[{"a":2},[2]]`, []tui.Element{{"changed", 0, `{"a":1}`, `{"a":2}`}}},
 		{`[1,1,1]`, `[1]`, []tui.Element{{"removed", 1, "1", ""}, {"removed", 2, "1", ""}}},
-		{`["a","b","c","d"]`, `["b","x","d","a"]`, []tui.Element{{"removed", 0, `"a"`, ""}, {"changed", 1, `"c"`, `"x"`}, {"added", 3, "", `"a"`}}},
+		{`["a","b","c","d"]`, `["b","x","d","a"]`,
+			[]tui.Element{{"removed", 0, `"a"`, ""}, {"changed", 1, `"c"`, `"x"`}, {"added", 3, "", `"a"`}}},
 	} {
 		got, ok := tui.Elements(c.from, c.to)
 		if d := cmp.Diff(c.want, got); d != "" || !ok {

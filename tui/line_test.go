@@ -38,9 +38,12 @@ func TestProgress_FitsWidth(t *testing.T) {
 	}{
 		{tui.Progress{Phase: "collecting"}, "collecting files"},
 		{tui.Progress{Phase: "waiting for https://hub.example.com", Waits: true}, "waiting for https://hub.example.com, 1s"},
-		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 301}, "hashing 1 of 2 files, 1 B of 301 B, 1 B/s, 5m left"},
-		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 7201}, "hashing 1 of 2 files, 1 B of 7.0 KiB, 1 B/s, 2h left"},
-		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 1 << 30}, "hashing 1 of 2 files, 1 B of 1.0 GiB, 1 B/s, days left"},
+		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 301},
+			"hashing 1 of 2 files, 1 B of 301 B, 1 B/s, 5m left"},
+		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 7201},
+			"hashing 1 of 2 files, 1 B of 7.0 KiB, 1 B/s, 2h left"},
+		{tui.Progress{Phase: "hashing", Files: 1, TotalFiles: 2, Bytes: 1, TotalBytes: 1 << 30},
+			"hashing 1 of 2 files, 1 B of 1.0 GiB, 1 B/s, days left"},
 		{tui.Progress{Phase: "hashing", TotalFiles: 2, TotalBytes: 10}, "hashing 0 of 2 files, 0 B of 10 B"},
 	} {
 		if got := c.p.Text(time.Second, 80); got != c.want {
@@ -225,7 +228,8 @@ func TestLine_IsRedrawnInPlaceAndGoneInTheEnd(t *testing.T) {
 
 func TestChecklist_LeavesALinePerStepThatEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for problem, last := range map[string]string{"": "✓ seed    done in 2.0 s\n", "failed": "✗ seed    failed after 2.0 s\n"} {
+		for problem, last := range map[string]string{"": "✓ seed    done in 2.0 s\n",
+			"failed": "✗ seed    failed after 2.0 s\n"} {
 			var out output
 			list := tui.NewChecklist(tui.NewLine(&out, func() int { return 80 }), "check", "create", "seed")
 			list.Start(0)

@@ -78,7 +78,8 @@ func TestDraw_QuietIsWhatIsReadLast(t *testing.T) {
 	drawn := s.Draw(page)
 	const faint, bold, end = "\x1b[2m", "\x1b[1m", "\x1b[0m"
 	for _, want := range []string{
-		faint + "https://hub.test as alice" + end, bold + "Create the project?" + end, faint + "Stack    " + end + "@alice/app latest",
+		faint + "https://hub.test as alice" + end, bold + "Create the project?" + end,
+		faint + "Stack    " + end + "@alice/app latest",
 		"enter " + faint + "select" + end, faint + "esc" + end,
 	} {
 		if !strings.Contains(drawn, want) {

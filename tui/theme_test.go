@@ -63,7 +63,8 @@ func TestGlyphs_SayWhatColoursSay(t *testing.T) {
 		}
 	}
 	for _, frame := range append(spinner[:], "│•…→") {
-		if text := ascii.Replace(frame); lipgloss.Width(text) != lipgloss.Width(frame) || text != strconv.QuoteToASCII(text)[1:len(strconv.QuoteToASCII(text))-1] && frame != "⠸" && frame != "⠧" {
+		if text := ascii.Replace(frame); lipgloss.Width(text) != lipgloss.Width(frame) ||
+			text != strconv.QuoteToASCII(text)[1:len(strconv.QuoteToASCII(text))-1] && frame != "⠸" && frame != "⠧" {
 			t.Errorf("%q is %q in ASCII", frame, text)
 		}
 	}
@@ -74,7 +75,8 @@ func TestUTF8Locale(t *testing.T) {
 		all, ctype, lang string
 		want             bool
 	}{
-		{"", "", "en_GB.UTF-8", true}, {"", "", "C.utf8", true}, {"C", "", "en_GB.UTF-8", false}, {"", "C", "en_GB.UTF-8", false},
+		{"", "", "en_GB.UTF-8", true}, {"", "", "C.utf8", true}, {"C", "", "en_GB.UTF-8", false},
+		{"", "C", "en_GB.UTF-8", false},
 		{"", "de_DE.UTF-8", "C", true}, {"", "", "C", false}, {"", "", "de_DE.ISO-8859-1", false},
 	} {
 		got := utf8Locale(func(name string) string {

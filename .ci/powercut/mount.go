@@ -15,7 +15,8 @@ func mount(d *disk, dir string) (*fuse.Server, error) {
 	forever := time.Hour // only this program changes anything
 	return fs.Mount(dir, &node{disk: d, file: d.root}, &fs.Options{
 		EntryTimeout: &forever, AttrTimeout: &forever,
-		MountOptions:   fuse.MountOptions{Name: "powercut", FsName: "powercut", DirectMount: true, AllowOther: true, DisableXAttrs: true, MaxWrite: 1 << 20},
+		MountOptions: fuse.MountOptions{Name: "powercut", FsName: "powercut", DirectMount: true, AllowOther: true,
+			DisableXAttrs: true, MaxWrite: 1 << 20},
 		RootStableAttr: &fs.StableAttr{Ino: d.root.number, Mode: syscall.S_IFDIR},
 	})
 }
@@ -96,7 +97,8 @@ func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, o
 }
 
 // add creates an entry.
-func (n *node) add(ctx context.Context, name string, mode uint32, directory bool, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *node) add(ctx context.Context, name string, mode uint32, directory bool, out *fuse.EntryOut) (*fs.Inode,
+	syscall.Errno) {
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
 	switch {
@@ -114,7 +116,8 @@ func (n *node) add(ctx context.Context, name string, mode uint32, directory bool
 	return n.child(ctx, f, out), 0
 }
 
-func (n *node) Create(ctx context.Context, name string, _, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+func (n *node) Create(ctx context.Context, name string, _, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle,
+	uint32, syscall.Errno) {
 	inode, errno := n.add(ctx, name, mode, false, out)
 	return inode, nil, fuse.FOPEN_KEEP_CACHE, errno
 }
@@ -141,7 +144,8 @@ func (n *node) Unlink(_ context.Context, name string) syscall.Errno {
 
 func (n *node) Rmdir(ctx context.Context, name string) syscall.Errno { return n.Unlink(ctx, name) }
 
-func (n *node) Rename(_ context.Context, name string, parent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+func (n *node) Rename(_ context.Context, name string, parent fs.InodeEmbedder, newName string,
+	flags uint32) syscall.Errno {
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
 	to := parent.EmbeddedInode().Operations().(*node).file

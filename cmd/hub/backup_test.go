@@ -46,7 +46,8 @@ func TestBackup_OfAServingHubIsADatabase(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others can read the backup: %v, %v", info.Mode(), err)
 	}
-	if code, said := command(t, "backup", file, "--db", l.address); code != exitFailed || !strings.Contains(said, "replaces nothing") {
+	if code, said := command(t, "backup", file, "--db", l.address); code != exitFailed ||
+		!strings.Contains(said, "replaces nothing") {
 		t.Errorf("a second backup to the file: exit code %d: %s", code, said)
 	}
 	serve(t, "sqlite:"+file)
@@ -67,7 +68,8 @@ func TestCopy_MovesAHubToPostgreSQLAndBack(t *testing.T) {
 	l.stop()
 	l.writing.Wait()
 	done(t, "copy", "--db", l.address, "--to", there)
-	if code, said := command(t, "copy", "--db", l.address, "--to", there); code != exitFailed || !strings.Contains(said, "not empty") {
+	if code, said := command(t, "copy", "--db", l.address, "--to", there); code != exitFailed ||
+		!strings.Contains(said, "not empty") {
 		t.Errorf("to a database with rows: exit code %d: %s", code, said)
 	}
 	done(t, "copy", "--db", there, "--to", back)

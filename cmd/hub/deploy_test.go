@@ -36,7 +36,8 @@ func changed(t *testing.T, text string, words ...string) string {
 }
 
 func TestDeploy_VariablesAreFlagsOfServe(t *testing.T) {
-	known := map[string]bool{"HUB_DOMAIN": true, "HUB_SITES": true, "HUB_UPSTREAMS": true} // of compose.yaml and the Caddyfile
+	known := map[string]bool{"HUB_DOMAIN": true, "HUB_SITES": true,
+		"HUB_UPSTREAMS": true} // of compose.yaml and the Caddyfile
 	a := &app{out: io.Discard, err: io.Discard}
 	serve, _, err := a.root().Find([]string{"serve"})
 	if err != nil {
@@ -56,7 +57,8 @@ func TestDeploy_VariablesAreFlagsOfServe(t *testing.T) {
 
 func TestDeploy_ImageRunsAsAUserWithoutAShell(t *testing.T) {
 	lines := strings.Split(deployed(t, "Containerfile"), "\n")
-	last := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "FROM ") && strings.Contains(l, "distroless") })
+	last := slices.IndexFunc(lines,
+		func(l string) bool { return strings.HasPrefix(l, "FROM ") && strings.Contains(l, "distroless") })
 	if last < 0 {
 		t.Fatal("the image is not distroless")
 	}
@@ -108,7 +110,8 @@ func TestDeploy_ComposeFileIsWhole(t *testing.T) {
 			}
 		}
 		for variable, value := range s.Environment {
-			if secret := strings.Contains(variable, "PASSWORD") || strings.Contains(variable, "KEY"); secret && !strings.HasPrefix(value, "${") {
+			if secret := strings.Contains(variable, "PASSWORD") || strings.Contains(variable, "KEY"); secret &&
+				!strings.HasPrefix(value, "${") {
 				t.Errorf("%s: %s is in the file", name, variable)
 			}
 		}
@@ -132,13 +135,15 @@ func TestDeploy_SystemdUnitIsValidAndHardened(t *testing.T) {
 		t.Skip("needs systemd-analyze: apt-get install systemd")
 	}
 	unit := filepath.Join(t.TempDir(), "hub.service")
-	if err := os.WriteFile(unit, []byte(changed(t, deployed(t, "hub.service"), "=hub serve", "="+program(t)+" serve")), 0o600); err != nil {
+	if err := os.WriteFile(unit, []byte(changed(t, deployed(t, "hub.service"), "=hub serve", "="+program(t)+" serve")),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("systemd-analyze", "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v: %s", err, out)
 	}
-	if out, err := exec.Command("systemd-analyze", "security", "--offline=yes", "--threshold=20", unit).CombinedOutput(); err != nil { // 2.0 of 10
+	if out, err := exec.Command("systemd-analyze", "security", "--offline=yes", "--threshold=20",
+		unit).CombinedOutput(); err != nil { // 2.0 of 10
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -163,7 +168,8 @@ func TestDeploy_PackagesCreateTheUserOfTheUnit(t *testing.T) {
 		t.Errorf("the users are %s, %v", users, err)
 	}
 	unit := deployed(t, "hub.service")
-	if !strings.Contains(unit, "\nUser=hub\n") || !strings.Contains(deployed(t, "postinstall.sh"), "systemd-sysusers hub.conf") {
+	if !strings.Contains(unit, "\nUser=hub\n") ||
+		!strings.Contains(deployed(t, "postinstall.sh"), "systemd-sysusers hub.conf") {
 		t.Errorf("the unit runs as another user, or the package does not create it:\n%s", unit)
 	}
 }

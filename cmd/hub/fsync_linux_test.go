@@ -58,7 +58,8 @@ func checkSynced(t *testing.T, clients int) {
 // trace records the system calls of a hub until the function that it returns is called.
 func trace(t *testing.T, hub *process, file string) (stop func()) {
 	t.Helper()
-	c := exec.Command("strace", "-f", "-y", "-s", "16", "-e", "trace=read,write,fsync,fdatasync", "-o", file, "-p", fmt.Sprint(hub.Process.Pid))
+	c := exec.Command("strace", "-f", "-y", "-s", "16", "-e", "trace=read,write,fsync,fdatasync", "-o", file, "-p",
+		fmt.Sprint(hub.Process.Pid))
 	var log bytes.Buffer
 	c.Stderr = &log
 	if err := c.Start(); err != nil {

@@ -10,7 +10,8 @@ import (
 	"example.com/projecthub/store/storetest"
 )
 
-var kills = flag.Int("kills", 3, "times that a hub is killed under load: 200 with replicas and 300 with SQLite were promised")
+var kills = flag.Int("kills", 3,
+	"times that a hub is killed under load: 200 with replicas and 300 with SQLite were promised")
 
 // clients are as many as share a commit of SQLite.
 const clients = 8

@@ -53,7 +53,8 @@ func newLoad(t testing.TB, address string) *load {
 	t.Helper()
 	l := &load{
 		TB: t, address: address, token: pat.New(), stopped: make(chan struct{}),
-		projects: map[string]bool{}, pushed: map[string]int{}, files: map[string]int{}, unseen: map[string]bool{}, versions: map[string]string{}, registered: map[string]bool{},
+		projects: map[string]bool{}, pushed: map[string]int{}, files: map[string]int{}, unseen: map[string]bool{},
+		versions: map[string]string{}, registered: map[string]bool{},
 	}
 	l.stop = sync.OnceFunc(func() { close(l.stopped) })
 	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}
@@ -65,7 +66,8 @@ func newLoad(t testing.TB, address string) *load {
 			return err
 		}
 		return tx.CreateToken(&store.Token{
-			Hash: pat.Hash(l.token), Shown: pat.Shown(l.token), Name: "load", Owner: "alice", Scopes: "write:catalog admin:resource",
+			Hash: pat.Hash(l.token), Shown: pat.Shown(l.token), Name: "load", Owner: "alice",
+			Scopes: "write:catalog admin:resource",
 		})
 	})
 	if err != nil {
@@ -117,14 +119,16 @@ func (l *load) write(client int) {
 }
 
 func (l *load) create(slug string) {
-	body := fmt.Sprintf(`{"account": "alice", "slug": %q, "stack": "alice/site", "api": {"account": "alice", "slug": "pets"}}`, slug)
+	body := fmt.Sprintf(
+		`{"account": "alice", "slug": %q, "stack": "alice/site", "api": {"account": "alice", "slug": "pets"}}`, slug)
 	if l.send(http.MethodPost, "/v1/projects", "application/json", "create "+slug, body) != nil {
 		l.note(func() { l.projects[slug] = true })
 	}
 }
 
 func (l *load) push(slug string, n int) {
-	if l.send(http.MethodPut, "/v1/projects/alice/"+slug+"/client-config", "application/json", "", fmt.Sprintf(`{"settings": {"n": %d}}`, n)) != nil {
+	if l.send(http.MethodPut, "/v1/projects/alice/"+slug+"/client-config", "application/json", "",
+		fmt.Sprintf(`{"settings": {"n": %d}}`, n)) != nil {
 		l.note(func() { l.pushed[slug], l.unseen[slug] = n, true })
 	}
 }
@@ -136,7 +140,8 @@ func (l *load) pushFiles(slug string, n int) {
 	_ = w.WriteHeader(&tar.Header{Name: "file", Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(text))})
 	_, _ = w.Write(text)
 	_ = w.Close()
-	if l.send(http.MethodPut, "/v1/projects/alice/"+slug+"/preview/base-files", "application/x-tar", "", b.String()) != nil {
+	if l.send(http.MethodPut, "/v1/projects/alice/"+slug+"/preview/base-files", "application/x-tar", "",
+		b.String()) != nil {
 		l.note(func() { l.files[slug], l.unseen[slug] = n, true })
 	}
 }
@@ -202,7 +207,8 @@ func (l *load) send(method, path, mediaType, key, body string) []byte {
 		switch {
 		case err == nil && status/100 == 2:
 			return answer
-		case err == nil && status != http.StatusServiceUnavailable && status != http.StatusBadGateway: // tool sends both again
+		case err == nil && status != http.StatusServiceUnavailable &&
+			status != http.StatusBadGateway: // tool sends both again
 			l.Errorf("%s %s, attempt %d: %d %s", method, path, try, status, answer)
 			return nil
 		case time.Now().After(end):
@@ -274,12 +280,14 @@ func (l *load) end() {
 			l.Errorf("%s has %q, not %q: %v", path, got.Digest, digest, err)
 		}
 	}
-	for table, want := range map[string]int{"projects": len(l.projects), "stack_versions": len(l.versions), "apis": len(l.registered)} {
+	for table, want := range map[string]int{"projects": len(l.projects), "stack_versions": len(l.versions),
+		"apis": len(l.registered)} {
 		if n := count(l.TB, l.address, table); n != want {
 			l.Errorf("there are %d %s, and %d were acknowledged", n, table, want)
 		}
 	}
-	l.Logf("%d writes were acknowledged, %d attempts failed, none was lost or applied twice", l.acked.Load(), l.retried.Load())
+	l.Logf("%d writes were acknowledged, %d attempts failed, none was lost or applied twice", l.acked.Load(),
+		l.retried.Load())
 }
 
 // check checks that a hub that was started anew has what was acknowledged since the last

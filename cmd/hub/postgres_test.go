@@ -38,7 +38,8 @@ func TestPostgres_FailsOverWithoutLosingAcknowledgedWrites(t *testing.T) {
 			standby = primary.standby("standby")
 			primary.configure("synchronous_standby_names", "*")
 		}
-		address := fmt.Sprintf("postgres://postgres@127.0.0.1:%s,127.0.0.1:%s/postgres?sslmode=disable", primary.port, standby.port)
+		address := fmt.Sprintf("postgres://postgres@127.0.0.1:%s,127.0.0.1:%s/postgres?sslmode=disable", primary.port,
+			standby.port)
 		hubs := []*process{serve(t, address), serve(t, address)}
 		l.lead(hubs[0].base, hubs[1].base)
 		if i == 0 {
@@ -106,7 +107,8 @@ func startTogether(t *testing.T, address string) {
 	for _, hub := range hubs {
 		hub.kill()
 	}
-	if steps, names := count(t, address, "bun_migrations"), count(t, address, "(SELECT DISTINCT name FROM bun_migrations) AS names"); steps != names {
+	if steps, names := count(t, address, "bun_migrations"),
+		count(t, address, "(SELECT DISTINCT name FROM bun_migrations) AS names"); steps != names {
 		t.Errorf("%d steps were taken, of %d", steps, names)
 	}
 }
@@ -140,11 +142,13 @@ func TestPostgres_ServesWithoutTheRightToChangeTheSchema(t *testing.T) {
 	})
 	u.User = url.User(role)
 	execute(fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s", schema, role))
-	if _, err := tryServe(t, u.String()); err == nil || !strings.Contains(err.Error(), "hub migrate") || !strings.Contains(err.Error(), "no right to change the schema") {
+	if _, err := tryServe(t, u.String()); err == nil || !strings.Contains(err.Error(), "hub migrate") ||
+		!strings.Contains(err.Error(), "no right to change the schema") {
 		t.Errorf("on an empty schema: %v", err)
 	}
 	l := newLoad(t, address)
-	if _, err := tryServe(t, u.String()); err == nil || !strings.Contains(err.Error(), "no right to its tables") || !strings.Contains(err.Error(), "hub help postgres") {
+	if _, err := tryServe(t, u.String()); err == nil || !strings.Contains(err.Error(), "no right to its tables") ||
+		!strings.Contains(err.Error(), "hub help postgres") {
 		t.Errorf("without rights to the tables: %v", err)
 	}
 	execute(fmt.Sprintf(grants, schema, role))
@@ -171,7 +175,8 @@ func TestPostgres_OlderHubRefusesNewerSchema(t *testing.T) {
 	storetest.Open(t, address)
 	db := openSQL(t, address)
 	defer db.Close()
-	if _, err := db.Exec("INSERT INTO bun_migrations (name, group_id, migrated_at) SELECT '9' || n, 1, now() FROM generate_series(100, 116) AS n"); err != nil {
+	if _, err := db.Exec(
+		"INSERT INTO bun_migrations (name, group_id, migrated_at) SELECT '9' || n, 1, now() FROM generate_series(100, 116) AS n"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := tryServe(t, address)
@@ -200,7 +205,8 @@ func TestPostgres_StatementsThatTakeTooLongAre503(t *testing.T) {
 	const path = "/v1/projects/alice/web/"
 	for method, path := range map[string]string{http.MethodGet: path + "config", http.MethodPut: path + "client-config"} {
 		status, answer, err := l.once(method, (*l.bases.Load())[0]+path, "application/json", "", `{"settings": {}}`)
-		if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "the hub's database does not answer") {
+		if err != nil || status != http.StatusServiceUnavailable ||
+			!strings.Contains(string(answer), "the hub's database does not answer") {
 			t.Errorf("%s: %d %s %v", method, status, answer, err)
 		}
 	}
@@ -243,7 +249,8 @@ func pooler(t *testing.T, server *cluster, name string) (address string) {
 	if _, err := exec.LookPath("pgbouncer"); err != nil {
 		storetest.Missing(t, "pgbouncer: apt-get install pgbouncer")
 	}
-	port := server.startPooler(map[string]string{"pool_mode": "transaction", "default_pool_size": "8", "max_client_conn": "200"})
+	port := server.startPooler(map[string]string{"pool_mode": "transaction", "default_pool_size": "8",
+		"max_client_conn": "200"})
 	return "postgres://postgres@127.0.0.1:" + port + "/" + name + "?sslmode=disable&default_query_exec_mode=exec"
 }
 

@@ -32,7 +32,8 @@ func TestPowerCut_LosesNoAcknowledgedWrite(t *testing.T) {
 	l.await(clients)
 	l.end()
 	hub.kill()
-	t.Logf("the power was cut %d times: of %d changes that were not synced, %d were lost", *powerCuts, d.lost+d.kept, d.lost)
+	t.Logf("the power was cut %d times: of %d changes that were not synced, %d were lost", *powerCuts, d.lost+d.kept,
+		d.lost)
 }
 
 // After a failed sync, a later one succeeds without the pages that the failed one should have written.

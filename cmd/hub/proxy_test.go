@@ -55,7 +55,8 @@ func eachProxy(t *testing.T, f func(t *testing.T, p *proxied)) {
 
 func (p *proxied) start(i int) {
 	p.Helper()
-	p.hubs[i] = serve(p, p.address, "--listen", p.addresses[i], "--public-url", p.base, "--trusted-proxy", "127.0.0.1", "--db-connections", "8", "--drain-delay", "2s")
+	p.hubs[i] = serve(p, p.address, "--listen", p.addresses[i], "--public-url", p.base, "--trusted-proxy", "127.0.0.1",
+		"--db-connections", "8", "--drain-delay", "2s")
 }
 
 func awaitReady(t *testing.T, p *proxied) {
@@ -111,13 +112,15 @@ func startNginx(t *testing.T, hubs [2]string) (base string) {
 	dir := t.TempDir()
 	cert, key := testPair(t)
 	address := freeAddress(t)
-	settings := changed(t, deployed(t, "nginx.conf"), "10.0.0.11:4680", hubs[0], "10.0.0.12:4680", hubs[1], "listen 443", "listen "+address,
+	settings := changed(t, deployed(t, "nginx.conf"), "10.0.0.11:4680", hubs[0], "10.0.0.12:4680", hubs[1], "listen 443",
+		"listen "+address,
 		"/etc/ssl/hub.example.com.crt", cert, "/etc/ssl/private/hub.example.com.key", key)
 	temporary := ""
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		temporary += fmt.Sprintf("%s_temp_path %s/%s;\n", kind, dir, kind)
 	}
-	whole := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s/pid;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n", dir, temporary, settings)
+	whole := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s/pid;\nevents {}\nhttp {\naccess_log off;\n%s%s}\n", dir,
+		temporary, settings)
 	if err := os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(whole), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +133,8 @@ func startCaddy(t *testing.T, hubs [2]string) (base string) {
 	base = "http://" + freeAddress(t)
 	c := exec.Command("caddy", "run", "--config", "deploy/Caddyfile", "--adapter", "caddyfile")
 	home := t.TempDir()
-	c.Env = append(os.Environ(), "HUB_SITES="+base, "HUB_UPSTREAMS="+strings.Join(hubs[:], " "), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "CADDY_ADMIN=off")
+	c.Env = append(os.Environ(), "HUB_SITES="+base, "HUB_UPSTREAMS="+strings.Join(hubs[:], " "), "HOME="+home,
+		"XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "CADDY_ADMIN=off")
 	startProxy(t, c)
 	return base
 }
@@ -182,7 +186,8 @@ func (p *proxied) uploads(t *testing.T) {
 	var body bytes.Buffer
 	w := tar.NewWriter(&body)
 	for n := range 3 {
-		if err := w.WriteHeader(&tar.Header{Name: fmt.Sprintf("file-%d", n), Typeflag: tar.TypeReg, Mode: 0o644, Size: size}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: fmt.Sprintf("file-%d", n), Typeflag: tar.TypeReg, Mode: 0o644,
+			Size: size}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.CopyN(w, rand.NewChaCha8([32]byte{byte(n)}), size); err != nil {

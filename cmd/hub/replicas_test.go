@@ -54,7 +54,8 @@ func startReplicas(t *testing.T, n int, limits store.Limits) *replicas {
 			return err
 		}
 		return tx.CreateToken(&store.Token{
-			Hash: pat.Hash(r.token), Shown: pat.Shown(r.token), Name: "gateway", Owner: "alice", Scopes: "use:limit admin:resource",
+			Hash: pat.Hash(r.token), Shown: pat.Shown(r.token), Name: "gateway", Owner: "alice",
+			Scopes: "use:limit admin:resource",
 		})
 	})
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"example.com/projecthub/store/storetest"
 )
 
-var restarts = flag.Int("restarts", 1, "times that a hub is restarted under load: 100 at 500 requests a second were promised")
+var restarts = flag.Int("restarts", 1,
+	"times that a hub is restarted under load: 100 at 500 requests a second were promised")
 
 // Two hubs are restarted in turn, and clients are led away as a load balancer does that asks
 // /readyz: nothing that was acknowledged is lost, and the hubs end well. That no request is
@@ -48,6 +49,7 @@ func TestRestart_LosesNoAcknowledgedWrite(t *testing.T) {
 	l.await(4 * clients)
 	l.stop()
 	l.writing.Wait()
-	t.Logf("%d restarts, %.0f requests a second, %d attempts were refused", *restarts, float64(l.acked.Load())/time.Since(begun).Seconds(), l.retried.Load())
+	t.Logf("%d restarts, %.0f requests a second, %d attempts were refused", *restarts,
+		float64(l.acked.Load())/time.Since(begun).Seconds(), l.retried.Load())
 	l.end()
 }

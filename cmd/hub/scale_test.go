@@ -72,7 +72,8 @@ type measured struct {
 }
 
 func (m measured) String() string {
-	return fmt.Sprintf("%.0f/s (p50 %.1f ms, p99 %.1f ms, %d µs of CPU)", m.rate, m.p50.Seconds()*1000, m.p99.Seconds()*1000, m.cpu.Microseconds())
+	return fmt.Sprintf("%.0f/s (p50 %.1f ms, p99 %.1f ms, %d µs of CPU)", m.rate, m.p50.Seconds()*1000,
+		m.p99.Seconds()*1000, m.cpu.Microseconds())
 }
 
 // middle returns the median of rounds, by their rates, with the mean of their CPU.
@@ -139,7 +140,8 @@ func (c *crowd) put(account, slug string) []byte {
 	for i := 0; body.Len() < 4000; i++ {
 		fmt.Fprintf(&body, `, "section%02d": {"label%d": "%x", "enabled": true}`, i, rand.N(10), rand.Uint64())
 	}
-	return c.send(http.MethodPut, "/v1/projects/"+account+"/"+slug+"/client-config", "application/json", "", body.String()+"}}")
+	return c.send(http.MethodPut, "/v1/projects/"+account+"/"+slug+"/client-config", "application/json", "",
+		body.String()+"}}")
 }
 
 // fill copies the templates, a part in each transaction.
@@ -155,7 +157,8 @@ func (c *crowd) fill(b *testing.B) {
 	}
 	const numbers = "WITH RECURSIVE n(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
 	accounts := fmt.Sprintf(numbers, 0, (c.projects-1)/perAccount)
-	execute("INSERT INTO accounts (name, kind, created_at, disabled_at) " + accounts + " SELECT 'org' || i, 'org', 0, 0 FROM n")
+	execute("INSERT INTO accounts (name, kind, created_at, disabled_at) " + accounts +
+		" SELECT 'org' || i, 'org', 0, 0 FROM n")
 	execute("INSERT INTO members (user_id, account_id, role) SELECT u.id, o.id, 'admin' " +
 		"FROM accounts u JOIN accounts o ON o.kind = 'org' WHERE u.name = 'alice'")
 	for first := 0; first < c.projects; first += 20 * perAccount {
@@ -219,7 +222,8 @@ func (c *crowd) round(b *testing.B, method string) measured {
 	if len(times) == 0 || b.Failed() {
 		b.FailNow()
 	}
-	return measured{float64(len(times)) / scaleRound.Seconds(), times[len(times)/2], times[len(times)*99/100], (c.cpu() - before) / time.Duration(len(times))}
+	return measured{float64(len(times)) / scaleRound.Seconds(), times[len(times)/2], times[len(times)*99/100],
+		(c.cpu() - before) / time.Duration(len(times))}
 }
 
 // size returns the bytes that the database takes on the disk.
@@ -239,7 +243,8 @@ func (c *crowd) size(b *testing.B) (bytes int64) {
 	}
 	db := openSQL(b, c.address)
 	defer db.Close()
-	err := db.QueryRow("SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace").Scan(&bytes)
+	err := db.QueryRow(
+		"SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace").Scan(&bytes)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -39,7 +39,8 @@ func TestCommands_NeverPrintThePasswordOfTheDatabase(t *testing.T) {
 	}
 	for _, address := range addresses {
 		for _, args := range [][]string{
-			{"serve", "--listen", "127.0.0.1:0"}, {"serve", "--listen", "127.0.0.1:0", "--log", "json"}, {"migrate", "--json"}, {"account", "list"},
+			{"serve", "--listen", "127.0.0.1:0"}, {"serve", "--listen", "127.0.0.1:0", "--log", "json"}, {"migrate", "--json"},
+			{"account", "list"},
 			{"backup", "file"}, {"copy", "--to", address},
 		} {
 			for _, from := range []string{"flag", "environment"} {
@@ -54,7 +55,8 @@ func TestCommands_NeverPrintThePasswordOfTheDatabase(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				code := run(ctx, line, strings.NewReader(""), &out, &out, func(name string) string { return env[name] })
 				cancel()
-				if code == exitDone || strings.Contains(strings.ReplaceAll(out.String(), "nobody_SECRET", ""), "SECRET") || strings.Contains(out.String(), "SEC\n") {
+				if code == exitDone || strings.Contains(strings.ReplaceAll(out.String(), "nobody_SECRET", ""), "SECRET") ||
+					strings.Contains(out.String(), "SEC\n") {
 					t.Errorf("%q from the %s, %q: exit code %d\n%s", address, from, args, code, out.String())
 				}
 			}
@@ -65,11 +67,13 @@ func TestCommands_NeverPrintThePasswordOfTheDatabase(t *testing.T) {
 func TestCommands_NeverPrintSecretsOfTLS(t *testing.T) {
 	dir := t.TempDir()
 	key := filepath.Join(dir, "hub.key")
-	for _, text := range []string{"-----BEGIN PRIVATE KEY-----\nnightingale\n-----END PRIVATE KEY-----\n", "nightingale", "-----BEGIN CERTIFICATE-----\nbmlnaHRpbmdhbGU=\n-----END CERTIFICATE-----\n"} {
+	for _, text := range []string{"-----BEGIN PRIVATE KEY-----\nnightingale\n-----END PRIVATE KEY-----\n", "nightingale",
+		"-----BEGIN CERTIFICATE-----\nbmlnaHRpbmdhbGU=\n-----END CERTIFICATE-----\n"} {
 		if err := os.WriteFile(key, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		checkNoSecret(t, []string{"serve", "--listen", "127.0.0.1:0", "--db", storetest.SQLite(t), "--tls-cert", key, "--tls-key", key})
+		checkNoSecret(t, []string{"serve", "--listen", "127.0.0.1:0", "--db", storetest.SQLite(t), "--tls-cert", key,
+			"--tls-key", key})
 	}
 }
 
@@ -79,7 +83,8 @@ func checkNoSecret(t *testing.T, args []string) {
 	var out bytes.Buffer
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if code := run(ctx, args, strings.NewReader(""), &out, &out, func(string) string { return "" }); code == exitDone || strings.Contains(out.String(), "nightingale") || strings.Contains(out.String(), "bmlnaHRpbmdhbGU=") {
+	if code := run(ctx, args, strings.NewReader(""), &out, &out, func(string) string { return "" }); code == exitDone ||
+		strings.Contains(out.String(), "nightingale") || strings.Contains(out.String(), "bmlnaHRpbmdhbGU=") {
 		t.Errorf("%q: exit code %d\n%s", args, code, out.String())
 	}
 }

@@ -27,7 +27,8 @@ func testPair(t *testing.T) (cert, key string) {
 	}
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "hub.crt"), filepath.Join(dir, "hub.key")
-	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: issued.TLS.Certificates[0].Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE",
+		Bytes: issued.TLS.Certificates[0].Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private}} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -69,11 +70,13 @@ func TestServe_RefusesTLSThatCannotWork(t *testing.T) {
 		"--tls-domain 192.0.2.1":                                            "not a host name",
 		"--tls-domain hub.example.com:443":                                  "not a host name",
 		"--tls-domain hub.example.com --public-url https://www.example.com": "--tls-domain www.example.com",
-		"--tls-domain hub.example.com --preview-url https://preview.example.com --listen 127.0.0.1:0": "--tls-domain preview.example.com",
+		"--tls-domain hub.example.com --preview-url https://preview.example.com --listen 127.0.0.1:0": "--tls-domain " +
+			"preview.example.com",
 	} {
 		var out bytes.Buffer
 		args := append([]string{"serve", "--db", storetest.SQLite(t), "--listen", "127.0.0.1:0"}, strings.Fields(line)...)
-		if code := run(t.Context(), args, strings.NewReader(""), &out, &out, func(string) string { return "" }); code == exitDone || !strings.Contains(out.String(), want) {
+		if code := run(t.Context(), args, strings.NewReader(""), &out, &out,
+			func(string) string { return "" }); code == exitDone || !strings.Contains(out.String(), want) {
 			t.Errorf("%s: exit code %d, without %q: %s", line, code, want, out.String())
 		}
 	}

@@ -123,7 +123,8 @@ func (d Difference) ByRecord() Difference {
 			continue
 		}
 		all := Difference{
-			Added: slices.Clone(d.Added), Changed: slices.Delete(slices.Clone(d.Changed), i, i+1), Removed: slices.Clone(d.Removed),
+			Added: slices.Clone(d.Added), Changed: slices.Delete(slices.Clone(d.Changed), i, i+1),
+			Removed: slices.Clone(d.Removed),
 		}
 		compared := slices.Compact(slices.Sorted(slices.Values(slices.Concat(wasIDs, isIDs))))
 		for _, id := range compared {

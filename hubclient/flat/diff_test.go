@@ -11,7 +11,8 @@ import (
 )
 
 func TestDiff_ListsChanges(t *testing.T) {
-	from := fold(t, `{"same":{"a":[{"x":1,"y":2}]},"gone":{"b":null,"a-":1,"a":{"c":2}},"changed":{"n":1.0,"o":{}},"leaf":1}`)
+	from := fold(t,
+		`{"same":{"a":[{"x":1,"y":2}]},"gone":{"b":null,"a-":1,"a":{"c":2}},"changed":{"n":1.0,"o":{}},"leaf":1}`)
 	to := fold(t, `{"same":{"a":[{"y":2,"x":1}]},"new":[ 1 ],"changed":{"n":1.00,"o":[]},"leaf":{"below":1}}`)
 	want := flat.Difference{
 		Added:   []flat.Entry{{"leaf.below", "1"}, {"new", "[1]"}},

@@ -65,7 +65,8 @@ func TestFoldMember_NamesWhatIsWrong(t *testing.T) {
 	} {
 		c, found, err := flat.FoldMember([]byte(body), "settings", "source")
 		shape := &wire.ShapeError{}
-		if errors.As(err, &shape); found != want.found || (err == nil) != (want.detail == "") || shape.Pointer != want.pointer || shape.Detail != want.detail {
+		if errors.As(err, &shape); found != want.found || (err == nil) != (want.detail == "") ||
+			shape.Pointer != want.pointer || shape.Detail != want.detail {
 			t.Errorf("%.60s: %t, %v, want %+v", body, found, err, want)
 		}
 		if _, ok := c.Get("a.b"); ok != (body == `{"settings":{"a":{"b":1}}}`) {
@@ -84,7 +85,8 @@ func TestGet_FindsLeavesOnly(t *testing.T) {
 			t.Errorf("Get(%q) = %q, %t, want %q", key, got, ok, text)
 		}
 	}
-	for _, key := range []string{"", "a", "a.b.0", "a.b.", "a.b.y", "a.c.d", "e.", "b", `\`, "a.b.c.d", "f.", "f.0", "e.a"} {
+	for _, key := range []string{"", "a", "a.b.0", "a.b.", "a.b.y", "a.c.d", "e.", "b", `\`, "a.b.c.d", "f.", "f.0",
+		"e.a"} {
 		if got, ok := c.Get(key); ok {
 			t.Errorf("Get(%q) = %q, want nothing", key, got)
 		}
@@ -152,7 +154,8 @@ func TestCanonical_InParallel(t *testing.T) {
 			for i := range 200 {
 				settings := settingsOf(1+(i*37+n)%300, fmt.Sprint(n))
 				want := fold(t, string(settings)).Canonical()
-				if got, err := flat.Parse(want); err != nil || !bytes.Equal(got.Canonical(), want) || bytes.Count(want, fmt.Appendf(nil, `"value %d `, n)) != got.Len() {
+				if got, err := flat.Parse(want); err != nil || !bytes.Equal(got.Canonical(), want) ||
+					bytes.Count(want, fmt.Appendf(nil, `"value %d `, n)) != got.Len() {
 					t.Errorf("%s, %v", want, err)
 					return
 				}
@@ -163,14 +166,16 @@ func TestCanonical_InParallel(t *testing.T) {
 }
 
 func TestParse_AReferenceThatIsWrittenAsAKey(t *testing.T) {
-	if got, want := string(parse(t, `{"a.$secret":"KEY","b":1}`).Canonical()), `{"a":{"$secret":"KEY"},"b":1}`; got != want {
+	if got, want := string(parse(t, `{"a.$secret":"KEY","b":1}`).Canonical()),
+		`{"a":{"$secret":"KEY"},"b":1}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
 // Of two references, one is chosen.
 func TestMerge_AReferenceIsOneValue(t *testing.T) {
-	base, mine, theirs := parse(t, `{"a":{"$secret":"A"}}`), parse(t, `{"a":{"$secret":"B"}}`), parse(t, `{"a":{"$secret":"C"}}`)
+	base, mine, theirs := parse(t, `{"a":{"$secret":"A"}}`), parse(t, `{"a":{"$secret":"B"}}`),
+		parse(t, `{"a":{"$secret":"C"}}`)
 	merged, conflicts := flat.Merge(&base, mine, theirs, nil)
 	if len(conflicts) != 1 || conflicts[0].Key != "a" || string(merged.Canonical()) != `{"a":{"$secret":"B"}}` {
 		t.Errorf("%s, %v", merged.Canonical(), conflicts)

@@ -72,7 +72,8 @@ func hostile(size int) map[string]string {
 	name := strings.Repeat("n", size/20_000)
 	payload := `"` + strings.Repeat("x", size/2) + `"`
 	return map[string]string{
-		"many keys under a long name":                  `{"` + strings.Repeat("n", size/2) + `":{` + strings.Join(members, ",") + `}}`,
+		"many keys under a long name": `{"` + strings.Repeat("n", size/2) + `":{` +
+			strings.Join(members, ",") + `}}`,
 		"a key at every depth":                         nest(`{"k":{"":0},"`+name+`":`, "0", "}", 9_998),
 		"unsorted members at every depth, in an array": `{"a":[` + nest(`{"b":0,"a":`, payload, "}", 9_997) + `]}`,
 		"nested arrays":                                `{"a":` + nest("[", "", "]", 9_999) + `}`,

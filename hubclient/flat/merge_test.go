@@ -20,18 +20,24 @@ func TestMerge(t *testing.T) {
 		want               string // with my side of each conflict
 		conflicts          []flat.Conflict
 	}{
-		"other keys":           {`{"a": 1, "b": 1, "c": 1}`, `{"a": 2, "b": 1}`, `{"a": 1, "b": 2, "c": 1, "d": 1}`, `{"a":2,"b":2,"d":1}`, nil},
-		"the same change":      {`{"a": 1, "b": 1}`, `{"a": 2}`, `{"a": 2}`, `{"a":2}`, nil},
-		"the same key":         {`{"a": 1}`, `{"a": 2}`, `{"a": 3}`, `{"a":2}`, []flat.Conflict{{"a", "1", "2", "3"}}},
-		"added on both sides":  {`{}`, `{"a": {"b": 2}}`, `{"a": {"b": 3}}`, `{"a.b":2}`, []flat.Conflict{{"a.b", "", "2", "3"}}},
-		"changed and deleted":  {`{"a": 1}`, `{"a": 2}`, `{}`, `{"a":2}`, []flat.Conflict{{"a", "1", "2", ""}}},
-		"deleted and changed":  {`{"a": 1}`, `{}`, `{"a": 2}`, `{}`, []flat.Conflict{{"a", "1", "", "2"}}},
-		"no base":              {"-", `{"a": 1, "b": 1}`, `{"a": 1, "c": 1}`, `{"a":1,"b":1}`, []flat.Conflict{{"b", "", "1", ""}, {"c", "", "", "1"}}},
-		"a value and keys":     {`{}`, `{"a": 1}`, `{"a": {"b": 1, "c": 2}}`, `{"a":1}`, []flat.Conflict{{"a", "", "1", `{"b":1,"c":2}`}}},
+		"other keys": {`{"a": 1, "b": 1, "c": 1}`, `{"a": 2, "b": 1}`, `{"a": 1, "b": 2, "c": 1, "d": 1}`,
+			`{"a":2,"b":2,"d":1}`, nil},
+		"the same change": {`{"a": 1, "b": 1}`, `{"a": 2}`, `{"a": 2}`, `{"a":2}`, nil},
+		"the same key":    {`{"a": 1}`, `{"a": 2}`, `{"a": 3}`, `{"a":2}`, []flat.Conflict{{"a", "1", "2", "3"}}},
+		"added on both sides": {`{}`, `{"a": {"b": 2}}`, `{"a": {"b": 3}}`, `{"a.b":2}`,
+			[]flat.Conflict{{"a.b", "", "2", "3"}}},
+		"changed and deleted": {`{"a": 1}`, `{"a": 2}`, `{}`, `{"a":2}`, []flat.Conflict{{"a", "1", "2", ""}}},
+		"deleted and changed": {`{"a": 1}`, `{}`, `{"a": 2}`, `{}`, []flat.Conflict{{"a", "1", "", "2"}}},
+		"no base": {"-", `{"a": 1, "b": 1}`, `{"a": 1, "c": 1}`, `{"a":1,"b":1}`,
+			[]flat.Conflict{{"b", "", "1", ""}, {"c", "", "", "1"}}},
+		"a value and keys": {`{}`, `{"a": 1}`, `{"a": {"b": 1, "c": 2}}`, `{"a":1}`,
+			[]flat.Conflict{{"a", "", "1", `{"b":1,"c":2}`}}},
 		"a value for old keys": {`{"a": {"b": 1}}`, `{"a": 1}`, `{}`, `{"a":1}`, nil},
-		"a value and new keys": {`{"a": {"b": 1}}`, `{"a": 1}`, `{"a": {"b": 1, "c": 1}}`, `{"a":1}`, []flat.Conflict{{"a", `{"b":1}`, "1", `{"b":1,"c":1}`}}},
-		"keys for a value":     {`{"a": 1}`, `{"a": {"b": 1}}`, `{"a": {"c": 1}}`, `{"a.b":1,"a.c":1}`, nil},
-		"an array":             {`{"a": [1]}`, `{"a": [1, 2]}`, `{"a": [1, 3]}`, `{"a":[1,2]}`, []flat.Conflict{{"a", "[1]", "[1,2]", "[1,3]"}}},
+		"a value and new keys": {`{"a": {"b": 1}}`, `{"a": 1}`, `{"a": {"b": 1, "c": 1}}`, `{"a":1}`,
+			[]flat.Conflict{{"a", `{"b":1}`, "1", `{"b":1,"c":1}`}}},
+		"keys for a value": {`{"a": 1}`, `{"a": {"b": 1}}`, `{"a": {"c": 1}}`, `{"a.b":1,"a.c":1}`, nil},
+		"an array": {`{"a": [1]}`, `{"a": [1, 2]}`, `{"a": [1, 3]}`, `{"a":[1,2]}`,
+			[]flat.Conflict{{"a", "[1]", "[1,2]", "[1,3]"}}},
 
 		"records": {
 			`{"enrichments": [{"id": "b"}, {"id": "a"}, {"id": "old"}]}`,
@@ -40,23 +46,29 @@ func TestMerge(t *testing.T) {
 			`{"enrichments":[{"id":"b","label":"B"},{"id":"a","label":"A"},{"id":"y"},{"id":"x"},{"id":"z"}]}`, nil,
 		},
 		"records by target": {
-			`{"enrichments": [{"target": "a"}]}`, `{"enrichments": [{"target": "a"}, {"target": "b"}]}`, `{"enrichments": [{"target": "c"}, {"target": "a"}]}`,
+			`{"enrichments": [{"target": "a"}]}`, `{"enrichments": [{"target": "a"}, {"target": "b"}]}`,
+			`{"enrichments": [{"target": "c"}, {"target": "a"}]}`,
 			`{"enrichments":[{"target":"a"},{"target":"b"},{"target":"c"}]}`, nil,
 		},
 		"the same record": {
-			`{"enrichments": [{"id": "a.b"}]}`, `{"enrichments": [{"id": "a.b", "x": 1}]}`, `{"enrichments": [{"id": "a.b", "x": 2}]}`,
-			`{"enrichments":[{"id":"a.b","x":1}]}`, []flat.Conflict{{`enrichments.a\.b`, `{"id":"a.b"}`, `{"id":"a.b","x":1}`, `{"id":"a.b","x":2}`}},
+			`{"enrichments": [{"id": "a.b"}]}`, `{"enrichments": [{"id": "a.b", "x": 1}]}`,
+			`{"enrichments": [{"id": "a.b", "x": 2}]}`,
+			`{"enrichments":[{"id":"a.b","x":1}]}`,
+			[]flat.Conflict{{`enrichments.a\.b`, `{"id":"a.b"}`, `{"id":"a.b","x":1}`, `{"id":"a.b","x":2}`}},
 		},
 		"records that one side moved": {
-			`{"enrichments": [{"id": 1}, {"id": 2}, {"id": 3}]}`, `{"enrichments": [{"id": 3}, {"id": 1}, {"id": 2}]}`, `{"enrichments": [{"id": 0}, {"id": 1}, {"id": 9}, {"id": 3}]}`,
+			`{"enrichments": [{"id": 1}, {"id": 2}, {"id": 3}]}`, `{"enrichments": [{"id": 3}, {"id": 1}, {"id": 2}]}`,
+			`{"enrichments": [{"id": 0}, {"id": 1}, {"id": 9}, {"id": 3}]}`,
 			`{"enrichments":[{"id":3},{"id":1},{"id":0},{"id":9}]}`, nil,
 		},
 		"records that the other side moved": {
-			`{"enrichments": [{"id": 1}, {"id": 2}]}`, `{"enrichments": [{"id": 1}, {"id": 9}, {"id": 2}]}`, `{"enrichments": [{"id": 2}, {"id": 1}]}`,
+			`{"enrichments": [{"id": 1}, {"id": 2}]}`, `{"enrichments": [{"id": 1}, {"id": 9}, {"id": 2}]}`,
+			`{"enrichments": [{"id": 2}, {"id": 1}]}`,
 			`{"enrichments":[{"id":2},{"id":1},{"id":9}]}`, nil,
 		},
 		"records that both sides moved": {
-			`{"enrichments": [{"id": 1}, {"id": 2}, {"id": 3}]}`, `{"enrichments": [{"id": 3}, {"id": 1}, {"id": 2}]}`, `{"enrichments": [{"id": 2}, {"id": 1}, {"id": 3}]}`,
+			`{"enrichments": [{"id": 1}, {"id": 2}, {"id": 3}]}`, `{"enrichments": [{"id": 3}, {"id": 1}, {"id": 2}]}`,
+			`{"enrichments": [{"id": 2}, {"id": 1}, {"id": 3}]}`,
 			`{"enrichments":[{"id":3},{"id":1},{"id":2}]}`, nil,
 		},
 		"records without a unique id": {
@@ -195,7 +207,8 @@ func (c mergeConfig) config(t testing.TB) flat.Config {
 // naiveMerge merges values key by key. It returns what no side disputes, and the keys that
 // are disputed: those that both sides changed differently, and those that cannot be there
 // with another key that may be there.
-func naiveMerge(base map[string]string, known bool, mine, theirs map[string]string) (merged map[string]string, disputed []string) {
+func naiveMerge(base map[string]string, known bool, mine, theirs map[string]string) (merged map[string]string,
+	disputed []string) {
 	merged = map[string]string{}
 	may := map[string]bool{} // be in the result
 	all := map[string]bool{}
@@ -291,7 +304,8 @@ func checkMerge(t testing.TB, base, mine, theirs mergeConfig, known bool) (int, 
 	// Enrichments are merged record by record where both sides have some.
 	records := mine.ids != nil && theirs.ids != nil
 	if !maps.Equal(valuesOf(t, merged, records), valuesOf(t, swapped, records)) || !slices.Equal(conflicts, mirrored) {
-		return 0, fmt.Errorf("merged to %s, %v\nswapped   %s, %v", merged.Canonical(), conflicts, swapped.Canonical(), mirrored)
+		return 0, fmt.Errorf("merged to %s, %v\nswapped   %s, %v", merged.Canonical(), conflicts, swapped.Canonical(),
+			mirrored)
 	}
 	if again, err := flat.Parse(merged.Canonical()); err != nil || string(again.Unfold()) != string(merged.Unfold()) {
 		return 0, fmt.Errorf("merged to %s, which is %s, %v", merged.Canonical(), again.Canonical(), err)

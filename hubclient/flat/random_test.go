@@ -49,7 +49,8 @@ type generator struct {
 	strings.Builder
 }
 
-var awkward = []rune{'a', 'b', 'c', '.', '.', '\\', '\\', '"', '/', '~', '-', '_', '0', ' ', '\t', '\n', 0, 0x1f, 0x7f, 'é',
+var awkward = []rune{'a', 'b', 'c', '.', '.', '\\', '\\', '"', '/', '~', '-', '_', '0', ' ', '\t', '\n', 0, 0x1f, 0x7f,
+	'é',
 	0x301, 0x2028, 0xd7ff, 0xe000, 0xff61, 0xfffd, 0xffff, 0x10000, 0x1f600, 0x10ffff}
 
 func (g *generator) text() string {

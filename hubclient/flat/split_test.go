@@ -28,7 +28,8 @@ func TestSplit_EachKeyIsOnOneSide(t *testing.T) {
 		want := d.Keys()
 		slices.Sort(both)
 		slices.Sort(want)
-		if !slices.Equal(both, want) || slices.ContainsFunc(even.Keys(), isOdd) || !slices.Equal(slices.DeleteFunc(odd.Keys(), isOdd), nil) {
+		if !slices.Equal(both, want) || slices.ContainsFunc(even.Keys(), isOdd) ||
+			!slices.Equal(slices.DeleteFunc(odd.Keys(), isOdd), nil) {
 			return fmt.Errorf("%v is split into %v and %v", d, odd, even)
 		}
 		return nil

@@ -29,7 +29,8 @@ func TestParse_AcceptsOnlyValidRefs(t *testing.T) {
 }
 
 func TestParse_ErrorNamesInvalidPart(t *testing.T) {
-	for text, part := range map[string]string{"@A/b": `"A" is not an account`, "@a/B": `"B" is not a slug`, "a/b": "@account/slug"} {
+	for text, part := range map[string]string{"@A/b": `"A" is not an account`, "@a/B": `"B" is not a slug`,
+		"a/b": "@account/slug"} {
 		if _, err := ref.Parse(text); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("Parse(%q): %v, want it to say %s", text, err, part)
 		}
@@ -59,7 +60,8 @@ func TestRef_JSON(t *testing.T) {
 func TestRef_UnmarshalLeavesUnknownMembersToTheDecodersOptions(t *testing.T) {
 	const later = `{"account":"acme","slug":"web","x":1}`
 	var r ref.Ref
-	if err := json.Unmarshal([]byte(later), &r, json.RejectUnknownMembers(false)); err != nil || r.String() != "@acme/web" {
+	if err := json.Unmarshal([]byte(later), &r, json.RejectUnknownMembers(false)); err != nil ||
+		r.String() != "@acme/web" {
 		t.Errorf("a client reads %v, %v", r, err)
 	}
 	if err := json.Unmarshal([]byte(later), &r, json.RejectUnknownMembers(true)); !errors.Is(err, json.ErrUnknownName) {

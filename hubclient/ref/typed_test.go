@@ -8,7 +8,8 @@ import (
 
 func TestParseTyped_TakesARefWithAndWithoutItsAt(t *testing.T) {
 	for typed, want := range map[string]string{
-		"@acme/web": "@acme/web", "acme/web": "@acme/web", "web": "", "@web": "", "": "", "/": "", "@@acme/web": "", "acme/web/x": "", "Acme/web": "", "/web": "",
+		"@acme/web": "@acme/web", "acme/web": "@acme/web", "web": "", "@web": "", "": "", "/": "", "@@acme/web": "",
+		"acme/web/x": "", "Acme/web": "", "/web": "",
 	} {
 		r, err := ref.ParseTyped(typed)
 		if r.String() != want || (err == nil) != (want != "") {

@@ -21,7 +21,8 @@ const Longest = 256
 
 // kinds are how credentials look: what they are, how they begin, and what follows that.
 var kinds = [][3]string{
-	{"a private key", "-----BEGIN ", `(?:[A-Z0-9]{2,9} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])+[A-Za-z0-9+/=:,\- ]{20}`},
+	{"a private key", "-----BEGIN ",
+		`(?:[A-Z0-9]{2,9} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])+[A-Za-z0-9+/=:,\- ]{20}`},
 	{"a GitHub token", "ghp_", `[A-Za-z0-9]{36}`},
 	{"a GitHub token", "gho_", `[A-Za-z0-9]{36}`},
 	{"a GitHub token", "ghs_", `[A-Za-z0-9]{36}`},

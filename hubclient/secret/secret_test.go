@@ -45,7 +45,8 @@ func TestFind_RecognizesEachShape(t *testing.T) {
 				t.Errorf("%q is %v, %v at %d, want %s", before+text+after, ok, found.What, at, what)
 			}
 		}
-		if _, ok := secret.Find([]byte("x" + text)); ok && !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "https") {
+		if _, ok := secret.Find([]byte("x" + text)); ok && !strings.HasPrefix(text, "-") &&
+			!strings.HasPrefix(text, "https") {
 			t.Errorf("x%s is taken for one, though it goes on from a word", text)
 		}
 	}
@@ -53,8 +54,10 @@ func TestFind_RecognizesEachShape(t *testing.T) {
 
 func TestFind_TakesNoOtherTextForOne(t *testing.T) {
 	for _, text := range []string{
-		"", "AKIAIOSFODNN7EXAMPLE", "-----BEGIN CERTIFICATE-----\nMIIEpAIBAAKCAQEA75nU0cI9", "ghp_short", "npm_config_registry",
-		"sk_test_4eC39HqLyjWDarjtT1zdp7dc", "-----BEGIN PRIVATE KEY-----", "SG.1", "hf_hub_download", `{"$secret": "STRIPE_KEY"}`,
+		"", "AKIAIOSFODNN7EXAMPLE", "-----BEGIN CERTIFICATE-----\nMIIEpAIBAAKCAQEA75nU0cI9", "ghp_short",
+		"npm_config_registry",
+		"sk_test_4eC39HqLyjWDarjtT1zdp7dc", "-----BEGIN PRIVATE KEY-----", "SG.1", "hf_hub_download",
+		`{"$secret": "STRIPE_KEY"}`,
 	} {
 		if found, ok := secret.Find([]byte(text)); ok {
 			t.Errorf("%q is taken for %s", text, found.What)
@@ -72,7 +75,8 @@ func FuzzFind(f *testing.F) {
 			return
 		}
 		tail := text[found.At:]
-		if again, ok := secret.Find(tail[:min(len(tail), 2*secret.Longest)]); !ok || again.At != 0 && again.What == found.What {
+		if again, ok := secret.Find(tail[:min(len(tail), 2*secret.Longest)]); !ok || again.At != 0 &&
+			again.What == found.What {
 			t.Errorf("%q is %s, but its own bytes are %v %v", tail, found.What, again, ok)
 		}
 	})

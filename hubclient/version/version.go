@@ -12,7 +12,8 @@ import (
 )
 
 // Rule says in words what a valid version looks like.
-const Rule = "three numbers without leading zeros, like 1.4.0, and maybe a pre-release, like 1.4.0-rc.1; no v, no +build, at most 64 characters"
+const Rule = "three numbers without leading zeros, like 1.4.0, and maybe a pre-release, like 1.4.0-rc.1; no v, no " +
+	"+build, at most 64 characters"
 
 const maxLength = 64
 

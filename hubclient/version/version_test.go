@@ -65,7 +65,8 @@ func TestIsPrerelease(t *testing.T) {
 	}
 }
 
-var grammar = regexp.MustCompile(`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-([0-9A-Za-z-]+)(\.[0-9A-Za-z-]+)*)?$`)
+var grammar = regexp.MustCompile(
+	`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-([0-9A-Za-z-]+)(\.[0-9A-Za-z-]+)*)?$`)
 
 // valid is the rule written down a second time.
 func valid(s string) bool {
@@ -160,7 +161,8 @@ func TestBump(t *testing.T) {
 		{"1.0.0-rc.1", "1.0.0", "1.0.0", "1.0.0"},
 		{"1.0.99999999999999999999", "1.0.100000000000000000000", "1.1.0", "2.0.0"},
 	} {
-		for part, want := range map[version.Part]string{version.Patch: c.patch, version.Minor: c.minor, version.Major: c.major} {
+		for part, want := range map[version.Part]string{version.Patch: c.patch, version.Minor: c.minor,
+			version.Major: c.major} {
 			if got := version.Bump(c.from, part); got != want || version.Compare(got, c.from) <= 0 {
 				t.Errorf("Bump(%s, %s) = %s, want %s", c.from, part, got, want)
 			}

@@ -62,9 +62,9 @@ type TargetSchema struct {
 // Stack is a stack with its published versions, newest first.
 type Stack struct {
 	Stack     string         `json:"stack"`  // account/slug
-	Latest    string         `json:"latest"` // the highest release that is not withdrawn; a pre-release only if there is no release
+	Latest    string         `json:"latest"` // highest release that is not withdrawn, else highest pre-release
 	Versions  []StackVersion `json:"versions"`
-	Followers *int           `json:"followers,omitzero"` // projects on latest, at most MostFollowers; for the account's writers
+	Followers *int           `json:"followers,omitzero"` // projects on latest, at most MostFollowers; for writers
 }
 
 // StackVersion is one published, immutable version of a stack.

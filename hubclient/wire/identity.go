@@ -103,9 +103,10 @@ type Restriction struct {
 // CreateToken is the body of the request for a token of the caller, who cannot give it
 // more than the request's own token has.
 type CreateToken struct {
-	Name        string  `json:"name"`
-	Scopes      []Scope `json:"scopes,omitzero"`   // none: the token can only read
-	Lifetime    string  `json:"lifetime,omitzero"` // such as 12h, 90d, 52w or never; by default 90d, or until the token of the request expires
+	Name   string  `json:"name"`
+	Scopes []Scope `json:"scopes,omitzero"` // none: the token can only read
+	// such as 12h, 90d, 52w or never; "": 90d, or until the token of the request expires
+	Lifetime    string `json:"lifetime,omitzero"`
 	Restriction `json:",inline"`
 }
 
@@ -139,7 +140,7 @@ type RevokedToken struct {
 	ID          string      `json:"id"`
 	Name        string      `json:"name"`
 	Self        bool        `json:"self,omitzero"`        // it was the token of the request
-	AlsoRevoked []TokenName `json:"alsoRevoked,omitzero"` // valid tokens that were created with it, oldest first; absent: none, or an older hub
+	AlsoRevoked []TokenName `json:"alsoRevoked,omitzero"` // valid tokens that were created with it, oldest first
 }
 
 // EndedSession is the response to the end of a session of the caller. Existed is false if it had ended already.

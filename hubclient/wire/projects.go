@@ -92,12 +92,12 @@ type Project struct {
 	Project              ref.Ref       `json:"project"`
 	Stack                string        `json:"stack"`                    // account/slug
 	StackVersion         string        `json:"stackVersion"`             // latest, or an exact version
-	UseStackVersion      string        `json:"useStackVersion,omitzero"` // set if stackVersion was withdrawn: the version to use instead
+	UseStackVersion      string        `json:"useStackVersion,omitzero"` // instead of a withdrawn stackVersion
 	ResolvedStackVersion string        `json:"resolvedStackVersion"`     // the version that StackVersion is today
 	API                  ref.Ref       `json:"api"`
 	Visibility           Visibility    `json:"visibility"`
-	PublicPreview        bool          `json:"publicPreview,omitzero"` // its readers may read its stack version and API description
-	EnforceSchema        bool          `json:"enforceSchema,omitzero"` // the hub refuses settings that the stack's schema does not allow
+	PublicPreview        bool          `json:"publicPreview,omitzero"` // readers may read its stack version and API
+	EnforceSchema        bool          `json:"enforceSchema,omitzero"` // settings have to pass the stack's schema
 	URL                  string        `json:"url"`                    // of the project's page
 	CreatedAt            time.Time     `json:"createdAt"`
 	CreatedBy            string        `json:"createdBy"`

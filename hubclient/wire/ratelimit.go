@@ -31,9 +31,10 @@ type Bots struct {
 
 // CreateBotToken is the body of the request for a token of a bot.
 type CreateBotToken struct {
-	Name     string  `json:"name"`
-	Scopes   []Scope `json:"scopes,omitzero"`   // none: the token can only read
-	Lifetime string  `json:"lifetime,omitzero"` // such as 12h, 90d, 52w or never; by default 90d, or until the token of the request expires
+	Name   string  `json:"name"`
+	Scopes []Scope `json:"scopes,omitzero"` // none: the token can only read
+	// such as 12h, 90d, 52w or never; "": 90d, or until the token of the request expires
+	Lifetime string `json:"lifetime,omitzero"`
 }
 
 // BotToken is a token that was created. It is shown once.

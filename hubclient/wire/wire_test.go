@@ -63,7 +63,8 @@ func TestDecode_ShapeErrorHasPointer(t *testing.T) {
 
 func TestRateLimitConfig_RequiresWholeNumbers(t *testing.T) {
 	for text, ok := range map[string]bool{
-		`{"minuteLimit":5}`: true, `{"minuteLimit":null}`: true, `{}`: true, `{"minuteLimit":-1}`: true, // the sign is the hub's business
+		`{"minuteLimit":5}`: true, `{"minuteLimit":null}`: true, `{}`: true, `{"minuteLimit":-1}`: true,
+		// the sign is the hub's business
 		`{"minuteLimit":1.5}`: false, `{"minuteLimit":1e3}`: false, `{"minuteLimit":"5"}`: false,
 		`{"minuteLimit":99999999999999999999}`: false, `{"secondLimit":1}`: false,
 	} {
@@ -117,11 +118,13 @@ func TestConfigEncodeTo_IsEncode(t *testing.T) {
 	}
 	edit := wire.Edit{Revision: "0f", UpdatedAt: time.Unix(1, 0).UTC(), UpdatedBy: `"config":{}`, UpdatedVia: wire.ViaPush}
 	findings := []wire.FieldError{{Pointer: `/"config":{}`, Detail: `"config":{}`}}
-	for _, config := range []jsontext.Value{[]byte(`{}`), []byte(`{"config":{}}`), []byte(`{"a.b":"\u0001<é","config":{},"n":1.0}`)} {
+	for _, config := range []jsontext.Value{[]byte(`{}`), []byte(`{"config":{}}`),
+		[]byte(`{"a.b":"\u0001<é","config":{},"n":1.0}`)} {
 		for _, v := range []interface{ EncodeTo(io.Writer) error }{
 			wire.Config{Project: project, Config: config, ConfigState: wire.ConfigState{Edit: edit, HasConfig: true}},
 			wire.ConfigWritten{Project: project, Config: config, Findings: findings},
-			wire.ConfigWritten{Project: project, Config: config, Findings: findings, Replaced: &wire.Replaced{Config: []byte(`{"config":{},"x":{}}`), Edit: edit}},
+			wire.ConfigWritten{Project: project, Config: config, Findings: findings,
+				Replaced: &wire.Replaced{Config: []byte(`{"config":{},"x":{}}`), Edit: edit}},
 		} {
 			want, err := wire.Encode(v)
 			if err != nil {

@@ -63,7 +63,8 @@ func newestFiles(c *request.Call, v store.View) (store.Revision, error) {
 // noteDamage logs an ErrDamaged about base files, with what to do about it.
 func noteDamage(c *request.Call, err error) {
 	if errors.Is(err, store.ErrDamaged) {
-		c.Hub.Log.Error("stored base files are damaged: push them again to replace them (tool push NAME --base-files --force)",
+		c.Hub.Log.Error(
+			"stored base files are damaged: push them again to replace them (tool push NAME --base-files --force)",
 			"request", c.ID, "project", c.Ref().String(), "error", err)
 	}
 }

@@ -269,7 +269,8 @@ func TestPutVersion_AsFrames(t *testing.T) {
 			Path: "stack.json", Mode: tree.Regular, Size: int64(len(manifest)), SHA256: store.Digest([]byte(manifest)),
 		}}
 		alice.send("PUT", site+"/versions/1.0.0", wire.UploadType, upload(files, manifest)).want(201)
-		if got := contents(alice.do("GET", site+"/versions/1.0.0/bundle", nil).want(200)); !slices.Equal(got, []string{manifest}) {
+		if got := contents(alice.do("GET", site+"/versions/1.0.0/bundle", nil).want(200)); !slices.Equal(got,
+			[]string{manifest}) {
 			t.Errorf("%q", got)
 		}
 	})

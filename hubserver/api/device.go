@@ -21,7 +21,8 @@ const maxClient = 100
 func startDevice(c *request.Call, req *wire.StartDevice) error {
 	req.Client = cmp.Or(req.Client, "a terminal")
 	if len(req.Client) > maxClient || request.CheckName(req.Client) != nil {
-		return request.InvalidBody("/client", "the name of the client must be printable, and have at most %d bytes", maxClient)
+		return request.InvalidBody("/client", "the name of the client must be printable, and have at most %d bytes",
+			maxClient)
 	}
 	secret, code := request.NewSecret(), store.NewCode()
 	err := c.Write(func(tx *store.Tx) (request.Done, error) {
@@ -49,8 +50,8 @@ func accessDenied() *request.Problem {
 	return request.Problemf(http.StatusBadRequest, wire.CodeAccessDenied, "the user denied the request")
 }
 
-// approved returns the terminal with a hash if its user has approved it, else why it gets no token yet, or ever. find is
-// [store.View.Device] or [store.Tx.LockDevice].
+// approved returns the terminal with a hash if its user has approved it, else why it gets no token yet, or ever. find
+// is [store.View.Device] or [store.Tx.LockDevice].
 func approved(find func(hash string) (*store.Device, error), hash string) (*store.Device, error) {
 	d, err := find(hash)
 	switch {

@@ -87,10 +87,11 @@ func TestPatch_PointsToWhatIsWrong(t *testing.T) {
 		remove []string
 		want   string // ": …" at the end: the text begins so
 	}{
-		"null":                         {`null`, nil, "/set: must be a JSON object"},
-		"a set key with a bad escape":  {`{"a\\b":1}`, nil, `/set/a\b: a \ in a key has to stand before . or \`},
-		"a bad escape in remove":       {"{}", []string{"a", `a\`}, `/remove/1: a \ in a key has to stand before . or \`},
-		"a value with members":         {`{"a":{"b":1}}`, nil, "/set/a: a flat key cannot have an object with members as its value"},
+		"null":                        {`null`, nil, "/set: must be a JSON object"},
+		"a set key with a bad escape": {`{"a\\b":1}`, nil, `/set/a\b: a \ in a key has to stand before . or \`},
+		"a bad escape in remove":      {"{}", []string{"a", `a\`}, `/remove/1: a \ in a key has to stand before . or \`},
+		"a value with members": {`{"a":{"b":1}}`, nil,
+			"/set/a: a flat key cannot have an object with members as its value"},
 		"both set and removed":         {`{"a.b":2}`, []string{"a.b"}, "/set/a.b: the key is to be removed too"},
 		"one set key above the other":  {`{"n.m":1,"n":2}`, nil, `/set/n.m: "n" holds a value, so no key can be below it`},
 		"its own fault comes first":    {`{"d.x":1,"n.m":1,"n":2}`, nil, "/set/n.m: …"},
@@ -154,7 +155,8 @@ func TestPatch_OfRandomKeys(t *testing.T) {
 		maps.Copy(want, set)
 		clash := false
 		for key := range want {
-			clash = clash || slices.ContainsFunc(keysNear, func(above string) bool { return want[above] != "" && isBelow(key, above) })
+			clash = clash || slices.ContainsFunc(keysNear,
+				func(above string) bool { return want[above] != "" && isBelow(key, above) })
 		}
 		got, err := applyPatch(parsed(t, textOf(stored)), &p)
 		switch shape, ok := errors.AsType[*wire.ShapeError](err); {

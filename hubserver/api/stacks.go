@@ -122,7 +122,8 @@ func checkVersion(c *request.Call, id int64, files tree.Tree) (settings string, 
 	}
 	file, ok = find(files, manifest.Schema)
 	if !ok {
-		return "", badArchive("its %s names the settings schema %s, which is not in the bundle", stackManifest, manifest.Schema)
+		return "", badArchive("its %s names the settings schema %s, which is not in the bundle", stackManifest,
+			manifest.Schema)
 	}
 	text, err = Content(c, id, file.SHA256)
 	if err != nil {

@@ -39,7 +39,8 @@ func startPebble(t *testing.T, port, life int) string {
 	t.Helper()
 	program, err := exec.LookPath("pebble")
 	if err != nil {
-		const message = "needs pebble: go -C .ci/pebble build -o ~/go/bin/pebble github.com/letsencrypt/pebble/v2/cmd/pebble, with ~/go/bin in PATH"
+		const message = "needs pebble: go -C .ci/pebble build -o ~/go/bin/pebble " +
+			"github.com/letsencrypt/pebble/v2/cmd/pebble, with ~/go/bin in PATH"
 		if os.Getenv(storetest.RequireVariable) != "" {
 			t.Fatal(message)
 		}
@@ -52,7 +53,8 @@ func startPebble(t *testing.T, port, life int) string {
 	address := free.Addr().String()
 	free.Close()
 	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
-		"listenAddress": address, "certificate": authority.cert, "privateKey": authority.key, "tlsPort": port, "httpPort": port,
+		"listenAddress": address, "certificate": authority.cert, "privateKey": authority.key, "tlsPort": port,
+		"httpPort": port,
 		"profiles": map[string]any{"default": map[string]any{"validityPeriod": life}},
 	}})
 	if err != nil {
@@ -124,7 +126,8 @@ func answerQuery(conn net.Conn) error {
 	m.Response, m.Authoritative = true, true
 	if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
 		m.Answers = []dnsmessage.Resource{{
-			Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}, Body: &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
+			Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
+			Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
 		}}
 	}
 	reply, err := m.Pack()
@@ -151,7 +154,8 @@ func startHub(t *testing.T, address string, listener net.Listener, directory str
 	config, obtain := certificate.ACME([]string{domain}, directory, s, log)
 	h.obtain = obtain
 	server := hubserver.New(hubserver.Config{
-		Store: s, PublicURL: "https://" + domain, Log: log, Limits: hubserver.DefaultLimits, Fetch: fetch.New(fetch.Options{}),
+		Store: s, PublicURL: "https://" + domain, Log: log, Limits: hubserver.DefaultLimits,
+		Fetch: fetch.New(fetch.Options{}),
 	}).HTTPServer(config)
 	go server.ServeTLS(listener, "", "")
 	t.Cleanup(func() { server.Close() })

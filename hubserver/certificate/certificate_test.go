@@ -54,7 +54,8 @@ func issue(cert, key, name string, life time.Duration) error {
 		return err
 	}
 	template := x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(life),
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(life),
 		DNSNames: []string{name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, &private.PublicKey, private)
@@ -65,7 +66,8 @@ func issue(cert, key, name string, life time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: encoded}), 0o600); err != nil {
+	if err := os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: encoded}),
+		0o600); err != nil {
 		return err
 	}
 	return os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
@@ -155,8 +157,10 @@ func TestFiles_RefuseVersionsBeforeTLS12(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	for version, accepted := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
-		conn, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version})
+	for version, accepted := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false,
+		tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		conn, err := tls.Dial("tcp", listener.Addr().String(),
+			&tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version})
 		if (err == nil) != accepted {
 			t.Errorf("%s: %v", tls.VersionName(version), err)
 		}
@@ -199,7 +203,8 @@ func TestFiles_MustBeAPairAtTheStart(t *testing.T) {
 	if _, err := certificate.Files(p.cert, p.cert, slog.Default()); err == nil || !strings.Contains(err.Error(), p.cert) {
 		t.Errorf("a certificate in the place of the key: %v", err)
 	}
-	if _, err := certificate.Files("absent.crt", p.key, slog.Default()); err == nil || !strings.Contains(err.Error(), "absent.crt") {
+	if _, err := certificate.Files("absent.crt", p.key, slog.Default()); err == nil ||
+		!strings.Contains(err.Error(), "absent.crt") {
 		t.Errorf("a file that is absent: %v", err)
 	}
 }

@@ -11,7 +11,9 @@ import (
 // BenchmarkParse reports how much longer twice the schemas take: 2 is linear.
 func BenchmarkParse(b *testing.B) {
 	text := func(n int) []byte {
-		return []byte(schemas("3.0.0", repeat(n, `"A%": {"type": "object", "properties": {"a": {"$ref": "#/components/schemas/A0"}, "b": {"type": "string", "maxLength": 5}}}`)))
+		return []byte(schemas("3.0.0",
+			repeat(n,
+				`"A%": {"type": "object", "properties": {"a": {"$ref": "#/components/schemas/A0"}, "b": {"type": "string", "maxLength": 5}}}`)))
 	}
 	once, twice := text(10_000), text(20_000)
 	parse := func(data []byte) time.Duration {

@@ -37,7 +37,8 @@ func large(version string) object {
 	for i := range 300 {
 		properties := object{"self": ref(i), "others": object{"type": "array", "items": ref(i + 1)}}
 		for j := range 8 {
-			properties[fmt.Sprintf("field%d", j)] = object{"type": "string", "maxLength": 40 + j, "description": "a field of a thing, described at some length"}
+			properties[fmt.Sprintf("field%d", j)] = object{"type": "string", "maxLength": 40 + j,
+				"description": "a field of a thing, described at some length"}
 		}
 		schemas[fmt.Sprintf("Thing%d", i)] = object{"type": "object", "required": []any{"self"}, "properties": properties}
 	}

@@ -25,14 +25,20 @@ func bomb(levels, width int) string {
 // Each of these would cost gigabytes or minutes without a limit of its own.
 func TestParse_HostileTextsMeetALimit(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"billion laughs":         {bomb(9, 9), tooManyValues},
-		"quadratic blow-up":      {"openapi: 3.0.0\na: &a [" + strings.Repeat("x,", 20_000) + "]\nb: [" + strings.Repeat("*a,", 20_000) + "]", tooManyValues},
-		"aliases in merges":      {"openapi: 3.0.0\na: &a {" + repeat(5_000, "k%: 1") + "}\nb: [" + strings.Repeat("{<<: *a},", 5_000) + "]", tooManyValues},
-		"aliases of a long text": {"openapi: 3.0.0\nx-a: &a " + strings.Repeat("a", 1<<20) + "\nx-b: [" + strings.Repeat("*a,", 100_000) + "]", tooMuchText},
-		"aliases of a long name": {"openapi: 3.0.0\nx-a: &a " + strings.Repeat("a", 1<<20) + "\nx-b: [" + strings.Repeat("{*a : 1},", 100_000) + "]", tooMuchText},
-		"merges of a long name":  {"openapi: 3.0.0\nx-a: &a {? " + strings.Repeat("a", 1<<20) + " : 1}\nx-b: [" + strings.Repeat("{<<: *a},", 100_000) + "]", tooMuchText},
-		"merges in merges":       {"openapi: 3.0.0\na: " + nested(3_000, "{<<: ", "{}", "}"), tooDeep},
-		"wide merges in merges":  {"openapi: 3.0.0\na: " + nested(90, "{<<: ", "{"+repeat(20_000, "k%: 1")+"}", "}"), tooManyValues},
+		"billion laughs": {bomb(9, 9), tooManyValues},
+		"quadratic blow-up": {"openapi: 3.0.0\na: &a [" + strings.Repeat("x,", 20_000) + "]\nb: [" +
+			strings.Repeat("*a,", 20_000) + "]", tooManyValues},
+		"aliases in merges": {"openapi: 3.0.0\na: &a {" + repeat(5_000, "k%: 1") + "}\nb: [" +
+			strings.Repeat("{<<: *a},", 5_000) + "]", tooManyValues},
+		"aliases of a long text": {"openapi: 3.0.0\nx-a: &a " + strings.Repeat("a", 1<<20) + "\nx-b: [" +
+			strings.Repeat("*a,", 100_000) + "]", tooMuchText},
+		"aliases of a long name": {"openapi: 3.0.0\nx-a: &a " + strings.Repeat("a", 1<<20) + "\nx-b: [" +
+			strings.Repeat("{*a : 1},", 100_000) + "]", tooMuchText},
+		"merges of a long name": {"openapi: 3.0.0\nx-a: &a {? " + strings.Repeat("a", 1<<20) + " : 1}\nx-b: [" +
+			strings.Repeat("{<<: *a},", 100_000) + "]", tooMuchText},
+		"merges in merges": {"openapi: 3.0.0\na: " + nested(3_000, "{<<: ", "{}", "}"), tooDeep},
+		"wide merges in merges": {"openapi: 3.0.0\na: " + nested(90, "{<<: ", "{"+repeat(20_000, "k%: 1")+"}", "}"),
+			tooManyValues},
 		"many values in JSON":    {`{"a": [` + strings.Repeat("1,", 600_000) + `1]}`, tooManyValues},
 		"many values in YAML":    {"a: [" + strings.Repeat("1,", 600_000) + "1]", tooManyValues},
 		"many marks in YAML":     {"a: {" + strings.Repeat("?,", 1_100_000) + "}", tooManyValues},
@@ -69,13 +75,17 @@ func allocated() uint64 {
 func TestParse_AllowsTheLimits(t *testing.T) {
 	const around = 8 // values in the empty description
 	for name, text := range map[string]string{
-		"depth in JSON":  doc("3.0.0", `"paths": {}, "x-a": `+nested(99, "[", "1", "]")),
-		"depth in YAML":  "# \n" + doc("3.0.0", `"paths": {}, "x-a": `+nested(99, "[", "1", "]")),
-		"values":         doc("3.0.0", `"paths": {}, "x-a": [`+strings.Repeat("1,", 500_000-around)+"1]"),
-		"variables":      doc("3.0.0", `"paths": {}, "servers": [{"url": "`+strings.ReplaceAll(repeat(1_000, "{a%}"), ",", "")+`", "variables": {`+repeat(1_000, `"a%": {"default": "d"}`)+`}}]`),
-		"a long text":    doc("3.0.0", `"paths": {}, "x-a": "`+strings.Repeat("a, b: c [", 1<<20)+`"`),
-		"a long block":   "openapi: 3.0.0\npaths: {}\ninfo:\n  title: t\n  version: v\n  description: |\n" + strings.Repeat("    some words, and - others\n", 100_000),
-		"aliases":        "openapi: 3.0.0\npaths: {}\ninfo: &i {title: t, version: v}\nx-a: [" + strings.Repeat("*i,", 10_000) + "]",
+		"depth in JSON": doc("3.0.0", `"paths": {}, "x-a": `+nested(99, "[", "1", "]")),
+		"depth in YAML": "# \n" + doc("3.0.0", `"paths": {}, "x-a": `+nested(99, "[", "1", "]")),
+		"values":        doc("3.0.0", `"paths": {}, "x-a": [`+strings.Repeat("1,", 500_000-around)+"1]"),
+		"variables": doc("3.0.0",
+			`"paths": {}, "servers": [{"url": "`+strings.ReplaceAll(repeat(1_000, "{a%}"), ",", "")+`", "variables": {`+
+				repeat(1_000, `"a%": {"default": "d"}`)+`}}]`),
+		"a long text": doc("3.0.0", `"paths": {}, "x-a": "`+strings.Repeat("a, b: c [", 1<<20)+`"`),
+		"a long block": "openapi: 3.0.0\npaths: {}\ninfo:\n  title: t\n  version: v\n  description: |\n" +
+			strings.Repeat("    some words, and - others\n", 100_000),
+		"aliases": "openapi: 3.0.0\npaths: {}\ninfo: &i {title: t, version: v}\nx-a: [" +
+			strings.Repeat("*i,", 10_000) + "]",
 		"deep values":    doc("3.0.0", `"paths": {}, "x-a": [`+strings.Repeat(nested(90, "[", "", "]")+",", 5_000)+`1]`),
 		"deep schemas":   schemas("3.0.0", repeat(3_000, `"A%": `+nested(48, `{"items": `, "{}", `, "type": "array"}`))),
 		"deep recursion": schemas("3.0.0", repeat(5_000, `"A%": {"items": {"$ref": "#/components/schemas/A%"}}`)),

@@ -31,7 +31,8 @@ func accepted(t *testing.T, text string) *description.Description {
 }
 
 func TestParse_EveryVersionInJSONAndYAML(t *testing.T) {
-	for version, format := range map[string]string{"2.0": "openapi-2.0", "3.0.3": "openapi-3.0", "3.1.0": "openapi-3.1", "3.2.0": "openapi-3.2"} {
+	for version, format := range map[string]string{"2.0": "openapi-2.0", "3.0.3": "openapi-3.0", "3.1.0": "openapi-3.1",
+		"3.2.0": "openapi-3.2"} {
 		for mediaType, text := range map[string]string{
 			"application/json": toJSON(large(version)),
 			"application/yaml": toYAML(large(version)),

@@ -35,7 +35,8 @@ components:
 `
 	want := &wire.Targets{
 		Operations: []wire.TargetOperation{
-			{OperationID: "getPet", Method: "GET", Path: "/pets/{id}"}, {Method: "DELETE", Path: "/pets/{id}"}, {OperationID: "createPet", Method: "POST", Path: "/pets"},
+			{OperationID: "getPet", Method: "GET", Path: "/pets/{id}"}, {Method: "DELETE", Path: "/pets/{id}"},
+			{OperationID: "createPet", Method: "POST", Path: "/pets"},
 		},
 		Schemas: []wire.TargetSchema{
 			{Name: "Pet", Pointer: "#/components/schemas/Pet", Properties: []string{"name", "title", "kind"}},
@@ -47,7 +48,8 @@ components:
 	if diff := cmp.Diff(want, accepted(t, yaml).Targets()); diff != "" {
 		t.Error(diff)
 	}
-	swagger := accepted(t, `{"swagger": "2.0", "paths": {}, "definitions": {"Dog": {"properties": {"age": {}}}}}`).Targets()
+	swagger := accepted(t,
+		`{"swagger": "2.0", "paths": {}, "definitions": {"Dog": {"properties": {"age": {}}}}}`).Targets()
 	if len(swagger.Schemas) != 1 || swagger.Schemas[0].Pointer != "#/definitions/Dog" {
 		t.Errorf("%+v", swagger)
 	}

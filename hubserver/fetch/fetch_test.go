@@ -57,7 +57,8 @@ func TestFetch_ReturnsDocument(t *testing.T) {
 func TestFetch_SendsOnlyUserAgent(t *testing.T) {
 	w := newWorld()
 	w.names["a.example"], w.names["b.example"] = []string{public}, []string{"1.1.1.1"}
-	w.site(public+":80", strings.Replace(redirect("302", "http://b.example/next#there"), "\r\n", "\r\nSet-Cookie: a=b\r\n", 1))
+	w.site(public+":80", strings.Replace(redirect("302", "http://b.example/next#there"), "\r\n", "\r\nSet-Cookie: a=b\r\n",
+		1))
 	w.site("1.1.1.1:80", ok("{}"))
 	if _, err := get(w.fetcher(fetch.Options{Version: "1.2.3"}), "http://a.example/first?q=1#here"); err != nil {
 		t.Fatal(err)
@@ -81,7 +82,8 @@ func TestFetch_RefusesOwnOrigin(t *testing.T) {
 	w.names["hub.example"], w.names["a.example"] = []string{public}, []string{"1.1.1.1"}
 	w.site("1.1.1.1:80", redirect("307", "https://hub.example:443/v1/whoami"))
 	f := w.fetcher(fetch.Options{Own: own})
-	for _, address := range []string{"https://hub.example/", "https://HUB.EXAMPLE:443/a", "http://hub.example:443", "http://a.example"} {
+	for _, address := range []string{"https://hub.example/", "https://HUB.EXAMPLE:443/a", "http://hub.example:443",
+		"http://a.example"} {
 		_, err := get(f, address)
 		wantRefused(t, err)
 	}

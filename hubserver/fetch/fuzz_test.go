@@ -16,7 +16,8 @@ func FuzzGet(f *testing.F) {
 	for _, url := range inward()[:40] {
 		f.Add(url)
 	}
-	for _, url := range []string{"http://a@b:1/", "http://①②⑦.0.0.1", "http://[::ffff:1.2.3.4%25a]:443/?#", "https://a\\b", "http://1.1.1.1:080/"} {
+	for _, url := range []string{"http://a@b:1/", "http://①②⑦.0.0.1", "http://[::ffff:1.2.3.4%25a]:443/?#", "https://a\\b",
+		"http://1.1.1.1:080/"} {
 		f.Add(url)
 	}
 	f.Fuzz(func(t *testing.T, url string) {
@@ -37,7 +38,8 @@ func FuzzGet(f *testing.F) {
 		}
 		for _, to := range dialled {
 			a := to.Addr().Unmap()
-			if a.IsPrivate() || a.IsLoopback() || a.IsUnspecified() || a.IsMulticast() || a.IsLinkLocalUnicast() || a.Zone() != "" ||
+			if a.IsPrivate() || a.IsLoopback() || a.IsUnspecified() || a.IsMulticast() || a.IsLinkLocalUnicast() ||
+				a.Zone() != "" ||
 				to.Port() != 80 && to.Port() != 443 {
 				t.Errorf("Get(%q) dialled %v", url, to)
 			}

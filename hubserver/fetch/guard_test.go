@@ -41,8 +41,10 @@ var hostnames = map[string]string{
 	"localhost": "127.0.0.1", "localhost.localdomain": "::1", "metadata.google.internal": "169.254.169.254",
 	"metadata": "169.254.169.254", "127.0.0.1.nip.io": "127.0.0.1", "10.0.0.1.nip.io": "10.0.0.1",
 	"intranet": "10.1.2.3", "hub": "192.168.1.1", "instance-data": "169.254.169.254", "ip6-localhost": "::1",
-	"0": "0.0.0.0", "00": "0.0.0.0", "0x0": "0.0.0.0", "127.1": "127.0.0.1", "127.0.1": "127.0.0.1", "2130706433": "127.0.0.1",
-	"017700000001": "127.0.0.1", "0x7f000001": "127.0.0.1", "0x7f.1": "127.0.0.1", "0177.0.0.1": "127.0.0.1", "0177.1": "127.0.0.1",
+	"0": "0.0.0.0", "00": "0.0.0.0", "0x0": "0.0.0.0", "127.1": "127.0.0.1", "127.0.1": "127.0.0.1",
+	"2130706433":   "127.0.0.1",
+	"017700000001": "127.0.0.1", "0x7f000001": "127.0.0.1", "0x7f.1": "127.0.0.1", "0177.0.0.1": "127.0.0.1",
+	"0177.1":           "127.0.0.1",
 	"0x7f.0x0.0x0.0x1": "127.0.0.1", "127.0.0.01": "127.0.0.1",
 	"2852039166": "169.254.169.254", "0xa9fea9fe": "169.254.169.254", "0251.0376.0251.0376": "169.254.169.254",
 	"169.254.43518": "169.254.169.254", "169.16689662": "169.254.169.254", "0xa9.254.0251.254": "169.254.169.254",
@@ -64,11 +66,16 @@ func inward() []string {
 		urls = append(urls, "http://"+name+"/", "https://"+strings.ToUpper(name)+"./latest/meta-data/", "http://"+name+":443")
 	}
 	return append(urls,
-		"http://①②⑦.⓪.⓪.①/", "http://127。0。0。1/", "http://127．0．0．1/", "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/", "http://lo%63alhost/", "http://127.0.0.%31/",
-		"http://[::1%25lo]/", "http://[fe80::1%25eth0]/", "http://[2606:4700::1111%25eth0]/", "http://[::ffff:127.0.0.1%25lo]/",
-		"http://public.example:22/", "http://public.example:25/", "http://public.example:6379/", "http://public.example:8080/",
-		"http://public.example:1/", "http://public.example:65535/", "https://public.example:5432/", "http://93.184.216.34:8443/",
-		"http://mixed.example/", "http://mixed6.example/", "http://none.example/", "http://unknown.example/", "http://zone.example/",
+		"http://①②⑦.⓪.⓪.①/", "http://127。0。0。1/", "http://127．0．0．1/", "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/", "http://lo%63alhost/",
+		"http://127.0.0.%31/",
+		"http://[::1%25lo]/", "http://[fe80::1%25eth0]/", "http://[2606:4700::1111%25eth0]/",
+		"http://[::ffff:127.0.0.1%25lo]/",
+		"http://public.example:22/", "http://public.example:25/", "http://public.example:6379/",
+		"http://public.example:8080/",
+		"http://public.example:1/", "http://public.example:65535/", "https://public.example:5432/",
+		"http://93.184.216.34:8443/",
+		"http://mixed.example/", "http://mixed6.example/", "http://none.example/", "http://unknown.example/",
+		"http://zone.example/",
 	)
 }
 
@@ -78,7 +85,8 @@ func TestGuard_DialsOnlyPublicAddresses(t *testing.T) {
 		w.names[name] = []string{address}
 	}
 	w.names["public.example"], w.names["none.example"] = []string{public}, nil
-	w.names["mixed.example"], w.names["mixed6.example"] = []string{public, "10.0.0.1"}, []string{"2606:4700::1111", "1.1.1.1", "::1"}
+	w.names["mixed.example"], w.names["mixed6.example"] = []string{public, "10.0.0.1"},
+		[]string{"2606:4700::1111", "1.1.1.1", "::1"}
 	w.names["zone.example"] = []string{"2606:4700::1111%eth0"}
 	f := w.fetcher(fetch.Options{})
 	urls := inward()
@@ -141,7 +149,8 @@ func TestGuard_NoSpellingReachesLoopback(t *testing.T) {
 			t.Fatal(err)
 		}
 		guarded := fetch.New(fetch.Options{Resolve: resolve, Allow: []fetch.Allow{allow}})
-		spellings := []string{"127.0.0.1", "0.0.0.0", "[::1]", "[::]", "[::ffff:7f00:1]", "[::ffff:127.0.0.1]", "[::1%25lo]", "①②⑦.⓪.⓪.①", "127。0。0。1"}
+		spellings := []string{"127.0.0.1", "0.0.0.0", "[::1]", "[::]", "[::ffff:7f00:1]", "[::ffff:127.0.0.1]", "[::1%25lo]",
+			"①②⑦.⓪.⓪.①", "127。0。0。1"}
 		for name, address := range hostnames {
 			if netip.MustParseAddr(address).IsLoopback() || address == "0.0.0.0" {
 				spellings = append(spellings, name, strings.ToUpper(name)+".")
@@ -215,7 +224,8 @@ func TestGuard_ChecksDialledAddress(t *testing.T) {
 	for address, want := range map[string]bool{
 		public + ":80": true, "[2606:4700::1111]:443": true, "10.1.2.3:8080": true,
 		"127.0.0.1:80": false, "[::1]:80": false, "10.1.2.3:80": false, "10.2.0.1:8080": false, public + ":22": false,
-		"[fe80::1%eth0]:80": false, "[::ffff:8.8.8.8%eth0]:80": false, "[::ffff:8.8.8.8]:80": true, "[::ffff:127.0.0.1]:80": false, "localhost:80": false, "/run/docker.sock": false, "": false,
+		"[fe80::1%eth0]:80": false, "[::ffff:8.8.8.8%eth0]:80": false, "[::ffff:8.8.8.8]:80": true,
+		"[::ffff:127.0.0.1]:80": false, "localhost:80": false, "/run/docker.sock": false, "": false,
 	} {
 		if err := f.Control("tcp", address); (err == nil) != want {
 			t.Errorf("%q: %v, want allowed %v", address, err, want)
@@ -225,7 +235,8 @@ func TestGuard_ChecksDialledAddress(t *testing.T) {
 
 func TestGuard_AllowsConfiguredRanges(t *testing.T) {
 	w := newWorld()
-	for _, place := range []string{"10.1.2.3:80", "10.1.2.3:443", "10.1.2.3:8080", "10.2.0.1:8080", "[fd00::1]:80", "[fd00::1]:9000", public + ":8080"} {
+	for _, place := range []string{"10.1.2.3:80", "10.1.2.3:443", "10.1.2.3:8080", "10.2.0.1:8080", "[fd00::1]:80",
+		"[fd00::1]:9000", public + ":8080"} {
 		w.site(place, ok("x"))
 	}
 	for list, want := range map[string]map[string]bool{

@@ -28,13 +28,17 @@ func TestFetch_NamesMalformedURL(t *testing.T) {
 		"": scheme, "pets.example/a.yaml": scheme, "//pets.example": scheme, "/etc/passwd": scheme, "localhost:4680": scheme,
 		"file:///etc/passwd": scheme, "file://localhost/etc/passwd": scheme, "gopher://127.0.0.1:6379/_x": scheme,
 		"ftp://pets.example": scheme, "dict://127.0.0.1:11211": scheme, "ldap://127.0.0.1": scheme, "data:,x": scheme,
-		"jar:http://pets.example!/": scheme, "unix:///run/docker.sock": scheme, "ws://pets.example": scheme, "httpx://a": scheme,
-		"http:": host, "http:pets.example": host, "http:/pets.example": host, "http://": host, "http:///a": host, "http://:80": host, "https://?a": host,
-		"http://alice@pets.example": user, "http://alice:hunter2@pets.example": user, "http://@pets.example": user, "http://pets.example@127.0.0.1": user,
-		"http://pets.example:0": port, "http://pets.example:65536": port, "http://pets.example:99999999999": port,
+		"jar:http://pets.example!/": scheme, "unix:///run/docker.sock": scheme, "ws://pets.example": scheme,
+		"httpx://a": scheme,
+		"http:":     host, "http:pets.example": host, "http:/pets.example": host, "http://": host, "http:///a": host,
+		"http://:80": host, "https://?a": host,
+		"http://alice@pets.example": user, "http://alice:hunter2@pets.example": user, "http://@pets.example": user,
+		"http://pets.example@127.0.0.1": user,
+		"http://pets.example:0":         port, "http://pets.example:65536": port, "http://pets.example:99999999999": port,
 		"http://pets.example:http": none, "http://pets.example:-1": none, "http://pets.example\\@127.0.0.1": none,
 		"http://pets .example": none, "http://pets\t.example": none, "http://pets\r\nHost: x": none, "http://[::1": none,
-		"http://[::1]]": none, "http://%zz": none, "http://pets.example/\x7f": none, "http://a:hunter2@b:c": none, "://": none,
+		"http://[::1]]": none, "http://%zz": none, "http://pets.example/\x7f": none, "http://a:hunter2@b:c": none,
+		"://": none,
 		"http://pets.example/" + strings.Repeat("a", 2048): "it is longer than 2048 bytes",
 	} {
 		_, err := get(f, url)
@@ -53,9 +57,12 @@ func TestFetch_RefusalsReadAlike(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.names["inside.example"], w.names["filtered.example"] = []string{"10.0.0.1"}, []string{"1.0.0.9"}
-		answers := []string{"", "garbage", "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 206 Partial Content\r\n\r\nx", "HTTP/1.1 401 Unauthorized\r\n\r\n",
-			"HTTP/1.1 403 Forbidden\r\n\r\nSSH-2.0", "HTTP/1.1 404 Not Found\r\n\r\n", "HTTP/1.1 500 Oops\r\n\r\nstack", "HTTP/1.1 101 Switching\r\n\r\n",
-			"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nx", redirect("302", "http://inside.example"), redirect("302", "ftp://x")}
+		answers := []string{"", "garbage", "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 206 Partial Content\r\n\r\nx",
+			"HTTP/1.1 401 Unauthorized\r\n\r\n",
+			"HTTP/1.1 403 Forbidden\r\n\r\nSSH-2.0", "HTTP/1.1 404 Not Found\r\n\r\n", "HTTP/1.1 500 Oops\r\n\r\nstack",
+			"HTTP/1.1 101 Switching\r\n\r\n",
+			"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nx", redirect("302", "http://inside.example"),
+			redirect("302", "ftp://x")}
 		for i, answer := range answers {
 			w.site(netip.AddrPortFrom(netip.AddrFrom4([4]byte{1, 0, 1, byte(i)}), 80).String(), answer)
 		}
@@ -67,12 +74,14 @@ func TestFetch_RefusalsReadAlike(t *testing.T) {
 			return w.dial(ctx, to)
 		}
 		f := fetch.New(fetch.Options{Resolve: w.resolve, Dial: stall})
-		urls := []string{"http://inside.example", "http://filtered.example", "http://unknown.example", "http://8.8.8.8", "https://8.8.8.8",
+		urls := []string{"http://inside.example", "http://filtered.example", "http://unknown.example", "http://8.8.8.8",
+			"https://8.8.8.8",
 			"http://127.0.0.1", "http://[::1]", "http://169.254.169.254/latest"}
 		for i := range answers {
 			urls = append(urls, "http://"+netip.AddrFrom4([4]byte{1, 0, 1, byte(i)}).String())
 		}
-		for _, port := range strings.Fields("1 7 21 22 23 25 53 81 110 111 135 139 143 389 445 1433 1521 2049 2375 3306 3389 5432 6379 8080 8443 9200 11211 27017 65535") {
+		for _, port := range strings.Fields(
+			"1 7 21 22 23 25 53 81 110 111 135 139 143 389 445 1433 1521 2049 2375 3306 3389 5432 6379 8080 8443 9200 11211 27017 65535") {
 			urls = append(urls, "http://"+public+":"+port, "http://127.0.0.1:"+port)
 		}
 		const want = "nothing can be fetched from this address: it has to be public, on port 80 or 443, and to answer " +
@@ -146,23 +155,27 @@ func TestFetch_CutsOffEndlessResponse(t *testing.T) {
 		tooLarge    bool
 		most        int64 // bytes that may get through
 	}{
-		"body":               {"HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("a", 4096), true, limit + 64<<10},
-		"chunked body":       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1000\r\n" + strings.Repeat("a", 4096) + "\r\n", true, limit + 64<<10},
-		"tiny chunks":        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\na\r\n", true, 8 * limit},
-		"chunk extensions":   {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1;" + strings.Repeat("x", 2000) + "\r\na\r\n", false, limit},
-		"trailers":           {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "A: b\r\n", false, 64 << 10},
-		"announced body":     {"HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n", "a", true, 64 << 10},
-		"terabytes":          {"HTTP/1.1 200 OK\r\nContent-Length: 1099511627776\r\n\r\n", "a", true, 64 << 10},
-		"headers":            {"HTTP/1.1 200 OK\r\n", "A: b\r\n", false, 128 << 10},
-		"one long header":    {"HTTP/1.1 200 OK\r\nA: ", strings.Repeat("b", 1000), false, 128 << 10},
-		"long status":        {"HTTP/1.1 200 ", strings.Repeat("b", 1000), false, 128 << 10},
-		"1xx":                {"", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", false, 128 << 10},
-		"100":                {"", "HTTP/1.1 100 Continue\r\n\r\n", false, 128 << 10},
-		"HTTP/0.9":           {"<html>", strings.Repeat("a", 1000), false, 128 << 10},
-		"gzip bomb":          {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", bomb.String(), false, int64(bomb.Len()) + 64<<10},
-		"other encoding":     {"HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\n", "a", false, 64 << 10},
-		"body of a redirect": {"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n", strings.Repeat("a", 4096), false, 64 << 10},
-		"body of an error":   {"HTTP/1.1 500 Oops\r\n\r\n", strings.Repeat("a", 4096), false, 64 << 10},
+		"body": {"HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("a", 4096), true, limit + 64<<10},
+		"chunked body": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+			"1000\r\n" + strings.Repeat("a", 4096) + "\r\n", true, limit + 64<<10},
+		"tiny chunks": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\na\r\n", true, 8 * limit},
+		"chunk extensions": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+			"1;" + strings.Repeat("x", 2000) + "\r\na\r\n", false, limit},
+		"trailers":        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "A: b\r\n", false, 64 << 10},
+		"announced body":  {"HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n", "a", true, 64 << 10},
+		"terabytes":       {"HTTP/1.1 200 OK\r\nContent-Length: 1099511627776\r\n\r\n", "a", true, 64 << 10},
+		"headers":         {"HTTP/1.1 200 OK\r\n", "A: b\r\n", false, 128 << 10},
+		"one long header": {"HTTP/1.1 200 OK\r\nA: ", strings.Repeat("b", 1000), false, 128 << 10},
+		"long status":     {"HTTP/1.1 200 ", strings.Repeat("b", 1000), false, 128 << 10},
+		"1xx":             {"", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", false, 128 << 10},
+		"100":             {"", "HTTP/1.1 100 Continue\r\n\r\n", false, 128 << 10},
+		"HTTP/0.9":        {"<html>", strings.Repeat("a", 1000), false, 128 << 10},
+		"gzip bomb": {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", bomb.String(), false,
+			int64(bomb.Len()) + 64<<10},
+		"other encoding": {"HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\n", "a", false, 64 << 10},
+		"body of a redirect": {"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n", strings.Repeat("a", 4096), false,
+			64 << 10},
+		"body of an error": {"HTTP/1.1 500 Oops\r\n\r\n", strings.Repeat("a", 4096), false, 64 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var written atomic.Int64

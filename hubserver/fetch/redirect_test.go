@@ -60,8 +60,10 @@ func TestRedirect_CannotLeaveAllowedAddresses(t *testing.T) {
 	w.names["ok.example"] = []string{"1.1.1.1"}
 	w.site("1.1.1.1:80", ok("x"))
 	f := w.fetcher(fetchOptions)
-	targets := append(inward(), "file:///etc/passwd", "gopher://127.0.0.1/", "ftp://ok.example/", "data:,x", "javascript:alert(1)",
-		"http://user@ok.example/", "http://user:password@ok.example/", "//:@ok.example/", "http://ok.example:0/", "http://ok.example:70000/",
+	targets := append(inward(), "file:///etc/passwd", "gopher://127.0.0.1/", "ftp://ok.example/", "data:,x",
+		"javascript:alert(1)",
+		"http://user@ok.example/", "http://user:password@ok.example/", "//:@ok.example/", "http://ok.example:0/",
+		"http://ok.example:70000/",
 		"http://ok.example:22/", "http:///path", "http://", "http://ok.example\\@127.0.0.1/", "http://ok .example/", "%", "")
 	for i, target := range targets {
 		w.site(public+":80", redirect(redirects[i%5], target))
@@ -86,8 +88,10 @@ func TestRedirect_OnlyByLocation(t *testing.T) {
 	if got, err := get(f, "http://"+public); string(got) != refresh {
 		t.Errorf("Get = %q, %v", got, err)
 	}
-	for _, answer := range []string{"HTTP/1.1 302 Found\r\n\r\n", "HTTP/1.1 300 Choices\r\nLocation: http://1.1.1.1/\r\n\r\n",
-		"HTTP/1.1 304 Same\r\nLocation: http://1.1.1.1/\r\n\r\n", "HTTP/1.1 201 Created\r\nLocation: http://1.1.1.1/\r\n\r\n"} {
+	for _, answer := range []string{"HTTP/1.1 302 Found\r\n\r\n",
+		"HTTP/1.1 300 Choices\r\nLocation: http://1.1.1.1/\r\n\r\n",
+		"HTTP/1.1 304 Same\r\nLocation: http://1.1.1.1/\r\n\r\n",
+		"HTTP/1.1 201 Created\r\nLocation: http://1.1.1.1/\r\n\r\n"} {
 		w.site(public+":80", answer)
 		_, err := get(f, "http://"+public)
 		wantRefused(t, err)

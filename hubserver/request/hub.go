@@ -55,7 +55,7 @@ type Limits struct {
 	BaseFiles        int           `json:"baseFiles"`        // how many files a project has, or a stack version
 	BaseFileBytes    int64         `json:"baseFileBytes"`    // each of these files
 	BaseFilesBytes   int64         `json:"baseFilesBytes"`   // all of these files together
-	BodyIdle         time.Duration `json:"-"`                // how long to wait for the next [MinRate] bytes of a body or response
+	BodyIdle         time.Duration `json:"-"`                // time for the next [MinRate] bytes of a body or response
 	Memory           int64         `json:"-"`                // for all requests; a [Room] is a part of it
 	Connections      int           `json:"-"`                // open at once
 }

@@ -26,8 +26,9 @@ const theme = `{
 
 func TestValidate_ListsWhatIsNotAllowed(t *testing.T) {
 	for settings, want := range map[string][]string{
-		`{"title": "A", "color": "red", "size": 3, "other": [1]}`:        nil,
-		`{"title": "a", "size": 10, "child": {"color": 1, "title": ""}}`: {"/title", "/size", "/child/color", "/child/title", "/child/title"},
+		`{"title": "A", "color": "red", "size": 3, "other": [1]}`: nil,
+		`{"title": "a", "size": 10, "child": {"color": 1, "title": ""}}`: {"/title", "/size", "/child/color", "/child/title",
+			"/child/title"},
 		`{}`:                                   {""},
 		`{"title": "A", "size": 1e999999999}`:  {"/size"},
 		`{"title": "A", "size": -1e999999999}`: {"/size"},
@@ -54,7 +55,8 @@ func TestValidate_ListsWhatIsNotAllowed(t *testing.T) {
 
 func TestValidate_FindingsAreLimited(t *testing.T) {
 	many := `{"a": [` + strings.TrimSuffix(strings.Repeat("1,", 5000), ",") + `]}`
-	findings, err := schema.Validate([]byte(`{"properties": {"a": {"items": {"const": "`+strings.Repeat("x", 10_000)+`"}}}}`), []byte(many))
+	findings, err := schema.Validate(
+		[]byte(`{"properties": {"a": {"items": {"const": "`+strings.Repeat("x", 10_000)+`"}}}}`), []byte(many))
 	if err != nil || len(findings) != 100 || len(findings[0].Detail) > 400 {
 		t.Errorf("%d findings, %v", len(findings), err)
 	}
@@ -80,11 +82,13 @@ func TestCheck_RefusesWhatIsNoSchema(t *testing.T) {
 		`{"allOf": [` + strings.TrimSuffix(strings.Repeat(`{},`, 6000), ",") + `]}`: "more than 5000",
 		`{"title": "` + strings.Repeat("x", schema.MaxBytes) + `"}`:                 "larger than 256 KiB",
 	} {
-		if err := schema.Check([]byte(text)); err == nil || !strings.Contains(err.Error(), reason) || len(err.Error()) > 1000 {
+		if err := schema.Check([]byte(text)); err == nil || !strings.Contains(err.Error(), reason) ||
+			len(err.Error()) > 1000 {
 			t.Errorf("%.60s: %v, want %q", text, err, reason)
 		}
 	}
-	for _, text := range []string{`{}`, `true`, theme, `{"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"a": {}}, "$ref": "#/definitions/a"}`} {
+	for _, text := range []string{`{}`, `true`, theme,
+		`{"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"a": {}}, "$ref": "#/definitions/a"}`} {
 		if err := schema.Check([]byte(text)); err != nil {
 			t.Errorf("%.60s: %v", text, err)
 		}
@@ -99,18 +103,22 @@ func TestValidate_StopsBombs(t *testing.T) {
 	doubling := func(keyword, open, end string) string {
 		var defs []string
 		for i := range 40 {
-			defs = append(defs, fmt.Sprintf(`"d%d": {"%s": %s{"$ref": "#/$defs/d%d"}, {"$ref": "#/$defs/d%d"}%s}`, i, keyword, open, i+1, i+1, end))
+			defs = append(defs, fmt.Sprintf(`"d%d": {"%s": %s{"$ref": "#/$defs/d%d"}, {"$ref": "#/$defs/d%d"}%s}`, i, keyword,
+				open, i+1, i+1, end))
 		}
 		return `{"$ref": "#/$defs/d0", "$defs": {` + strings.Join(defs, ",") + `, "d40": {"required": ["never"]}}}`
 	}
 	for name, c := range map[string]struct{ schema, settings string }{
-		"allOf":       {doubling("allOf", "[", "]"), `{}`},
-		"anyOf":       {doubling("anyOf", "[", "]"), `{}`},
-		"oneOf":       {doubling("oneOf", "[", "]"), `{}`},
-		"long text":   {`{"properties": {"a": {"pattern": "(a|b|c|d|e|f|g|h|ij){1,200}$"}}}`, `{"a": "` + strings.Repeat("a", 1<<20) + `"}`},
-		"if":          {`{"if": ` + strings.ReplaceAll(doubling("anyOf", "[", "]"), "#/$defs", "#/if/$defs") + `, "then": false}`, `{}`},
-		"dynamic":     {dynamic(doubling("allOf", "[", "]")), `{}`},
-		"in an array": {`{"properties": {"a": {"contains": ` + strings.ReplaceAll(doubling("allOf", "[", "]"), "#/$defs", "#/properties/a/contains/$defs") + `}}}`, `{"a": [{}]}`},
+		"allOf": {doubling("allOf", "[", "]"), `{}`},
+		"anyOf": {doubling("anyOf", "[", "]"), `{}`},
+		"oneOf": {doubling("oneOf", "[", "]"), `{}`},
+		"long text": {`{"properties": {"a": {"pattern": "(a|b|c|d|e|f|g|h|ij){1,200}$"}}}`,
+			`{"a": "` + strings.Repeat("a", 1<<20) + `"}`},
+		"if": {`{"if": ` + strings.ReplaceAll(doubling("anyOf", "[", "]"), "#/$defs", "#/if/$defs") +
+			`, "then": false}`, `{}`},
+		"dynamic": {dynamic(doubling("allOf", "[", "]")), `{}`},
+		"in an array": {`{"properties": {"a": {"contains": ` +
+			strings.ReplaceAll(doubling("allOf", "[", "]"), "#/$defs", "#/properties/a/contains/$defs") + `}}}`, `{"a": [{}]}`},
 	} {
 		if err := schema.Check([]byte(c.schema)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -148,9 +156,12 @@ func TestValidate_StopsPatternsAndLists(t *testing.T) {
 		t.Skip("-short: it takes seconds")
 	}
 	for name, c := range map[string]struct{ schema, settings string }{
-		"many patterns, many names": {`{"patternProperties": {` + list(1500, `"(x+x+)+y%x": true`) + `}}`, `{` + list(10_000, `"`+strings.Repeat("x", 80)+`%x": 1`) + `}`},
-		"many missing names":        {`{"properties": {"a": {"items": {"required": [` + list(25_000, `"%x"`) + `]}}}}`, `{"a": [` + strings.TrimSuffix(strings.Repeat("{},", 100_000), ",") + `]}`},
-		"many other names":          {`{"allOf": [` + list(4000, `{"title": "%d", "additionalProperties": false}`) + `]}`, `{` + list(10_000, `"%x": 1`) + `}`},
+		"many patterns, many names": {`{"patternProperties": {` + list(1500, `"(x+x+)+y%x": true`) + `}}`,
+			`{` + list(10_000, `"`+strings.Repeat("x", 80)+`%x": 1`) + `}`},
+		"many missing names": {`{"properties": {"a": {"items": {"required": [` + list(25_000, `"%x"`) + `]}}}}`,
+			`{"a": [` + strings.TrimSuffix(strings.Repeat("{},", 100_000), ",") + `]}`},
+		"many other names": {`{"allOf": [` + list(4000, `{"title": "%d", "additionalProperties": false}`) + `]}`,
+			`{` + list(10_000, `"%x": 1`) + `}`},
 	} {
 		if err := schema.Check([]byte(c.schema)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -170,7 +181,9 @@ func TestValidate_StopsPatternsAndLists(t *testing.T) {
 }
 
 func FuzzValidate(f *testing.F) {
-	for _, seed := range []string{theme, `{"allOf": [{"$ref": "#"}]}`, `{"$dynamicRef": "#a", "$defs": {"a": {"$dynamicAnchor": "a"}}}`, `{"unevaluatedProperties": false}`, `{"dependentSchemas": {"a": false}}`} {
+	for _, seed := range []string{theme, `{"allOf": [{"$ref": "#"}]}`,
+		`{"$dynamicRef": "#a", "$defs": {"a": {"$dynamicAnchor": "a"}}}`, `{"unevaluatedProperties": false}`,
+		`{"dependentSchemas": {"a": false}}`} {
 		f.Add(seed, `{"title": "A", "a": [1, 1e99, {"b": null}]}`)
 	}
 	f.Fuzz(func(t *testing.T, text, settings string) {

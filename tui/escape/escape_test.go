@@ -50,7 +50,8 @@ func TestLogged_GivesTheRunnerOfAPipelineNoCommand(t *testing.T) {
 	document := `{"title":"##[add-mask]x","array":["#","##"]}`
 	logged := escape.JSON(document)
 	var was, is any
-	if err := errors.Join(json.Unmarshal([]byte(document), &was), json.Unmarshal([]byte(logged), &is)); err != nil || !reflect.DeepEqual(was, is) || strings.Contains(logged, "##[") {
+	if err := errors.Join(json.Unmarshal([]byte(document), &was), json.Unmarshal([]byte(logged), &is)); err != nil ||
+		!reflect.DeepEqual(was, is) || strings.Contains(logged, "##[") {
 		t.Errorf("%s is logged as %s: %v", document, logged, err)
 	}
 }
@@ -63,7 +64,8 @@ func FuzzText_IsSafe(f *testing.F) {
 			t.Errorf("%q is not UTF-8", shown)
 		}
 		for _, r := range shown {
-			if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069) {
+			if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e || r >= 0x2066 &&
+				r <= 0x2069) {
 				t.Errorf("%q has %U", shown, r)
 			}
 		}

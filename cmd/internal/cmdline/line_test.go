@@ -15,7 +15,8 @@ func TestLine_IsWrittenForAShell(t *testing.T) {
 		want string
 	}{
 		{Tool("status"), "tool status"},
-		{Tool("push").With("web").Flag("--project", "@acme/web").Flag("--base-files"), "tool push web --project @acme/web --base-files"},
+		{Tool("push").With("web").Flag("--project", "@acme/web").Flag("--base-files"),
+			"tool push web --project @acme/web --base-files"},
 		{Tool("push").With("web").In("."), "tool push web"},
 		{Tool("push").With("$(touch x)").In("my dir"), "tool -C 'my dir' push '$(touch x)'"},
 		{Tool("push").With("-web").Flag("--dry-run"), "tool push --dry-run -- -web"},
@@ -101,7 +102,8 @@ func TestQuote_HasNoBackslashWithinQuotes(t *testing.T) {
 }
 
 func TestQuote_PowerShell(t *testing.T) {
-	for word, want := range map[string]string{"web": "web", "@acme/web": "'@acme/web'", "it's": "'it''s'", "$(x)": "'$(x)'", "a’b": "'a’’b'", "": "''"} {
+	for word, want := range map[string]string{"web": "web", "@acme/web": "'@acme/web'", "it's": "'it''s'",
+		"$(x)": "'$(x)'", "a’b": "'a’’b'", "": "''"} {
 		if got := quotePowerShell(word); got != want {
 			t.Errorf("%s is quoted %s, want %s", word, got, want)
 		}

@@ -13,7 +13,8 @@ func TestNearest_FindsNameBehindTypo(t *testing.T) {
 	names := []string{"push", "pull", "publish", "project", "status", "é-commerce", "web"}
 	for slip, want := range map[string]string{
 		"psuh": "push", "puhs": "push", "pus": "push", "pussh": "push", "PUSH": "push", "push": "push",
-		"publsh": "publish", "pubilsh": "publish", "pblsh": "publish", "proyect": "project", "projetc": "project", "statsu": "status",
+		"publsh": "publish", "pubilsh": "publish", "pblsh": "publish", "proyect": "project", "projetc": "project",
+		"statsu":     "status",
 		"e-commerce": "é-commerce", "webb": "web", "wbe": "web",
 		"": "", "x": "", "wxyz": "", "pxxh": "", "deploy": "", "wab1": "", "projection of a kind": "",
 	} {

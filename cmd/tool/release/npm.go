@@ -49,8 +49,10 @@ func packages(version, name, dist, dir string) error {
 		return err
 	}
 	m := manifest{
-		Name: name, Version: version, Description: "Keep the settings of a generated app in a repository, and push them to a hub",
-		Bin: map[string]string{"tool": "tool.js"}, Engines: map[string]string{"node": ">=18"}, Optional: map[string]string{},
+		Name: name, Version: version,
+		Description: "Keep the settings of a generated app in a repository, and push them to a hub",
+		Bin:         map[string]string{"tool": "tool.js"}, Engines: map[string]string{"node": ">=18"},
+		Optional: map[string]string{},
 	}
 	if repository := os.Getenv("GITHUB_REPOSITORY"); repository != "" {
 		m.Repository = "github:" + repository

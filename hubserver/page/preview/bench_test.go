@@ -61,7 +61,8 @@ func (w *world) measure(app update, f figures) {
 	const edits = 20
 	js[any](w, "window.first = "+quote(w, app)+", packages_.then(() => 1)")
 	timed := func(call string) float64 {
-		return js[float64](w, fmt.Sprintf(`(async () => { const t = performance.now(); const e = await %s; if (e.type !== "painted") throw new Error(JSON.stringify(e)); return performance.now() - t })()`, call))
+		return js[float64](w, fmt.Sprintf(
+			`(async () => { const t = performance.now(); const e = await %s; if (e.type !== "painted") throw new Error(JSON.stringify(e)); return performance.now() - t })()`, call))
 	}
 	f["first"] = append(f["first"], timed("open_(first)"))
 	for n := range edits {
@@ -76,7 +77,9 @@ func (w *world) measure(app update, f figures) {
 // allows, and takes nothing that the prototype does not give.
 func manyForms(w *world) update {
 	w.Helper()
-	module := strings.NewReplacer("{ artifacts, previews, notes }", "{ artifacts, previews: previews.slice(0, 500), notes }", "${stack.name} ${stack.version}", "forms").Replace(folder(w, "stack")["mod.ts"])
+	module := strings.NewReplacer("{ artifacts, previews, notes }",
+		"{ artifacts, previews: previews.slice(0, 500), notes }", "${stack.name} ${stack.version}", "forms").Replace(
+		folder(w, "stack")["mod.ts"])
 	return stack(w, map[string]string{"mod.ts": module})
 }
 
@@ -86,7 +89,8 @@ func manyFiles(w *world, n int) map[string]string {
 	var imports strings.Builder
 	for i := range n - len(files) {
 		name := fmt.Sprintf("Part%d", i)
-		files["src/parts/"+name+".tsx"] = fmt.Sprintf("interface Props { label: string }\nexport const %s = ({ label }: Props) => (\n  <section className=\"part\">\n    <h3>{label}</h3>\n    <p>Part %d</p>\n  </section>\n)\n", name, i)
+		files["src/parts/"+name+".tsx"] = fmt.Sprintf(
+			"interface Props { label: string }\nexport const %s = ({ label }: Props) => (\n  <section className=\"part\">\n    <h3>{label}</h3>\n    <p>Part %d</p>\n  </section>\n)\n", name, i)
 		fmt.Fprintf(&imports, "import { %s } from './parts/%s'; console.assert(%s)\n", name, name, name)
 	}
 	files["src/main.tsx"] = imports.String() + files["src/main.tsx"]
@@ -98,11 +102,14 @@ func manyOperations(n int) string {
 	for i := range n {
 		var properties []string
 		for j := range 6 {
-			properties = append(properties, fmt.Sprintf(`"field%d": {"type": "string", "description": "A field of the model"}`, j))
+			properties = append(properties,
+				fmt.Sprintf(`"field%d": {"type": "string", "description": "A field of the model"}`, j))
 		}
-		paths = append(paths, fmt.Sprintf(`"/model%d": {"post": {"operationId": "create%d", "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {%s}}}}}, "responses": {"201": {"description": "created"}}}}`, i, i, strings.Join(properties, ", ")))
+		paths = append(paths, fmt.Sprintf(
+			`"/model%d": {"post": {"operationId": "create%d", "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {%s}}}}}, "responses": {"201": {"description": "created"}}}}`, i, i, strings.Join(properties, ", ")))
 	}
-	return `{"openapi": "3.1.0", "info": {"title": "Models", "version": "1"}, "paths": {` + strings.Join(paths, ", ") + `}}`
+	return `{"openapi": "3.1.0", "info": {"title": "Models", "version": "1"}, "paths": {` + strings.Join(paths, ", ") +
+		`}}`
 }
 
 func (f figures) report(b *testing.B, prefix string, names ...string) {

@@ -41,7 +41,8 @@ window.open_ = (first = {}) => {
   window.host = new Host(document.getElementById("place"), FRAME, e => events.push(e), patience)
   return send(first)
 }
-const bytes = files => new Map(Object.entries(files).map(([path, text]) => [path, typeof text === "string" ? new TextEncoder().encode(text) : text]))
+const bytes = files => new Map(Object.entries(files).map(([path, text]) => [path,
+	typeof text === "string" ? new TextEncoder().encode(text) : text]))
 window.send = async change => {
   for (const name of ["files", "changed"]) if (change[name]) change[name] = bytes(change[name])
   if (change.changed) change.changed = [...change.changed]
@@ -50,7 +51,8 @@ window.send = async change => {
   const n = host.update(change)
   return until(e => e.n === n && (e.type === "painted" || e.type === "failed"))
 }
-window.until = wanted => new Promise(ok => { const look = () => { const e = events.find(wanted); e ? ok(e) : setTimeout(look, 5) }; look() })
+window.until = wanted => new Promise(ok => { const look = () => { const e = events.find(wanted);
+	e ? ok(e) : setTimeout(look, 5) }; look() })
 `
 
 func newWorld(t testing.TB) *world {
@@ -66,7 +68,8 @@ func newWorld(t testing.TB) *world {
 		t.Skip(message)
 	}
 	w := serve(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"),
+		chromedp.UserDataDir(t.TempDir()))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // which it refuses to set up for root
 	}
@@ -117,14 +120,17 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	case isFrame && r.URL.Path == "/prototype" && w.prototype != nil:
 		header.Set("Content-Type", "text/html; charset=utf-8")
 		header.Set("Content-Security-Policy", "sandbox allow-scripts")
-		fmt.Fprintf(out, `<!doctype html><meta charset="utf-8"><body><script>%s</script>`, strings.ReplaceAll(string(w.prototype), "</script", "<\\/script"))
+		fmt.Fprintf(out, `<!doctype html><meta charset="utf-8"><body><script>%s</script>`,
+			strings.ReplaceAll(string(w.prototype), "</script", "<\\/script"))
 	case isFrame:
 		http.NotFound(out, r)
 	case r.URL.Path == "/":
 		http.SetCookie(out, &http.Cookie{Name: "hub-session", Value: "secret", Path: "/"})
 		header.Set("Content-Type", "text/html; charset=utf-8")
-		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-src "+w.frame)
-		fmt.Fprint(out, `<!doctype html><title>hub</title><div id="place"></div><script type="module" src="/driver.js"></script>`)
+		header.Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-src "+w.frame)
+		fmt.Fprint(out,
+			`<!doctype html><title>hub</title><div id="place"></div><script type="module" src="/driver.js"></script>`)
 	case r.URL.Path == "/driver.js":
 		header.Set("Content-Type", "text/javascript")
 		fmt.Fprintf(out, "const FRAME = %q\n%s", w.frame+"/preview/frame", driver)
@@ -217,5 +223,6 @@ func forms(w *world) update {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return update{"files": folder(w, "app"), "stack": stack(w, nil), "api": string(api), "saved": update{}, "packages": true}
+	return update{"files": folder(w, "app"), "stack": stack(w, nil), "api": string(api), "saved": update{},
+		"packages": true}
 }

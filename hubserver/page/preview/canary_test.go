@@ -67,7 +67,8 @@ func (c *canary) arm(a breakout) breakout {
 		}
 	}()
 	url := c.url + "/" + strings.ReplaceAll(a.Name, " ", "_")
-	fill := strings.NewReplacer("CANARY", url, "SOCKET", strings.Replace(url, "http", "ws", 1), "STUN", fmt.Sprint(stun.LocalAddr().(*net.UDPAddr).Port))
+	fill := strings.NewReplacer("CANARY", url, "SOCKET", strings.Replace(url, "http", "ws", 1), "STUN",
+		fmt.Sprint(stun.LocalAddr().(*net.UDPAddr).Port))
 	a.HTML, a.Script = fill.Replace(a.HTML), fill.Replace(a.Script)
 	return a
 }

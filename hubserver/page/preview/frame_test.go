@@ -8,12 +8,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const index = `<!doctype html><html><head><title>App</title></head><body><div id="root"></div><script type="module" src="/src/main.ts"></script></body></html>`
+const index = `<!doctype html><html><head><title>App</title></head><body><div id="root"></div><script type="module" ` +
+	`src="/src/main.ts"></script></body></html>`
 
 // waitShown waits until the app says that it shows this title.
 func (w *world) waitShown(title string) {
 	w.Helper()
-	js[any](w, fmt.Sprintf(`new Promise(ok => { const look = () => said.at(-1) === %q ? ok() : setTimeout(look, 5); look() })`, "shows "+title))
+	js[any](w,
+		fmt.Sprintf(`new Promise(ok => { const look = () => said.at(-1) === %q ? ok() : setTimeout(look, 5); look() })`,
+			"shows "+title))
 }
 
 func TestFrame_PaintsGeneratedApp(t *testing.T) {
@@ -37,7 +40,8 @@ func TestFrame_PaintsGeneratedApp(t *testing.T) {
 		if changes.Count != 2 || changes.Files[1].Path != "src/generated/index.ts" {
 			t.Fatalf("edit %d: %+v", i, changes)
 		}
-		want := [][2]string{{"-", `export const title: string = "Forms"`}, {"+", fmt.Sprintf(`export const title: string = %q`, title)}}
+		want := [][2]string{{"-", `export const title: string = "Forms"`},
+			{"+", fmt.Sprintf(`export const title: string = %q`, title)}}
 		if diff := cmp.Diff(want, changes.Files[1].Lines[:2]); diff != "" {
 			t.Error(diff)
 		}
@@ -89,53 +93,95 @@ func TestFrame_NamesFaultAndKeepsLastGoodFrame(t *testing.T) {
 		return file(path, strings.Replace(app[path], old, text, 1))
 	}
 	faults := []fault{
-		{"the module throws", with(strings.Replace(module, "const schema =", "if (path === '/orders') throw new RangeError('no model ' + path); const schema =", 1)),
+		{"the module throws", with(strings.Replace(module, "const schema =",
+			"if (path === '/orders') throw new RangeError('no model ' + path); const schema =", 1)),
 			failed("generate", "mod.ts", lineOf(module, "const schema ="), "RangeError: no model /orders")},
-		{"a module of it throws", update{"stack": stack(w, map[string]string{"names.ts": "\nexport const words = 1\nexport const pascal = (s: string) => { null!.x }\n"})},
+		{"a module of it throws", update{"stack": stack(w,
+			map[string]string{"names.ts": "\nexport const words = 1\nexport const pascal = (s: string) => { null!.x }\n"})},
 			failed("generate", "names.ts", 3, "TypeError")},
-		{"the module is malformed", with(strings.Replace(module, "const schema =", "const = schema", 1)), failed("generate", "mod.ts", lineOf(module, "const schema ="), "Unexpected")},
-		{"the module is malformed in a way that only the browser sees", with("export const a = 1\n\nlet x; let x\n"), failed("generate", "mod.ts", 3, "SyntaxError")},
-		{"the module has no function", with("export const x = 1"), failed("generate", "mod.ts", 0, "does not export a function toArtifacts")},
-		{"the module imports an address", with("\nimport x from 'https://evil.example/x.ts'\nexport const toArtifacts = () => x"), failed("generate", "mod.ts", 2, "imports only relative paths")},
-		{"the module imports what does not exist", with("import x from './none.ts'\nexport const toArtifacts = () => x"), failed("generate", "mod.ts", 1, "is not in the stack's bundle")},
-		{"the module is missing", update{"stack": update{"name": "@acme/forms", "version": "2.0.0", "module": "none.ts", "files": update{}}}, failed("generate", "none.ts", 0, "no file none.ts")},
-		{"the module is too large", with("export const x = '" + strings.Repeat("x", 2<<20) + "'"), failed("generate", "mod.ts", 0, "larger than 2 MiB")},
-		{"the module loops", with("export function toArtifacts() { for (;;) {} }"), failed("generate", "mod.ts", 0, "longer than 5 s")},
-		{"the module never ends", with("export const toArtifacts = () => new Promise(() => {})"), failed("generate", "mod.ts", 0, "longer than 5 s")},
-		{"the module recurses", with("\nexport const toArtifacts = () => toArtifacts()"), failed("generate", "mod.ts", 2, "RangeError")},
-		{"the module fetches", with("export const toArtifacts = () => {\n  return fetch('/')\n}"), failed("generate", "mod.ts", 2, "fetch is not")},
+		{"the module is malformed", with(strings.Replace(module, "const schema =", "const = schema", 1)),
+			failed("generate", "mod.ts", lineOf(module, "const schema ="), "Unexpected")},
+		{"the module is malformed in a way that only the browser sees", with("export const a = 1\n\nlet x; let x\n"),
+			failed("generate", "mod.ts", 3, "SyntaxError")},
+		{"the module has no function", with("export const x = 1"),
+			failed("generate", "mod.ts", 0, "does not export a function toArtifacts")},
+		{"the module imports an address",
+			with("\nimport x from 'https://evil.example/x.ts'\nexport const toArtifacts = () => x"),
+			failed("generate", "mod.ts", 2, "imports only relative paths")},
+		{"the module imports what does not exist", with("import x from './none.ts'\nexport const toArtifacts = () => x"),
+			failed("generate", "mod.ts", 1, "is not in the stack's bundle")},
+		{"the module is missing", update{"stack": update{"name": "@acme/forms", "version": "2.0.0", "module": "none.ts",
+			"files": update{}}}, failed("generate", "none.ts", 0, "no file none.ts")},
+		{"the module is too large", with("export const x = '" + strings.Repeat("x", 2<<20) + "'"),
+			failed("generate", "mod.ts", 0, "larger than 2 MiB")},
+		{"the module loops", with("export function toArtifacts() { for (;;) {} }"),
+			failed("generate", "mod.ts", 0, "longer than 5 s")},
+		{"the module never ends", with("export const toArtifacts = () => new Promise(() => {})"),
+			failed("generate", "mod.ts", 0, "longer than 5 s")},
+		{"the module recurses", with("\nexport const toArtifacts = () => toArtifacts()"),
+			failed("generate", "mod.ts", 2, "RangeError")},
+		{"the module fetches", with("export const toArtifacts = () => {\n  return fetch('/')\n}"),
+			failed("generate", "mod.ts", 2, "fetch is not")},
 		{"a number", returns("5"), failed("generate", "mod.ts", 0, "returned number, not an object")},
 		{"null", returns("null"), failed("generate", "mod.ts", 0, "returned null, not an object")},
 		{"no artifacts", returns("{}"), failed("generate", "mod.ts", 0, "without artifacts")},
-		{"an artifact that is no text", returns("{artifacts: {'a.ts': {}}}"), failed("generate", "mod.ts", 0, `"a.ts" is an object, not a text`)},
-		{"an artifact outside", returns("{artifacts: {'../../x': ''}}"), failed("generate", "mod.ts", 0, `"../../x" is outside the app root`)},
+		{"an artifact that is no text", returns("{artifacts: {'a.ts': {}}}"),
+			failed("generate", "mod.ts", 0, `"a.ts" is an object, not a text`)},
+		{"an artifact outside", returns("{artifacts: {'../../x': ''}}"),
+			failed("generate", "mod.ts", 0, `"../../x" is outside the app root`)},
 		{"an absolute artifact", returns("{artifacts: {'/etc/x': ''}}"), failed("generate", "mod.ts", 0, "is absolute")},
-		{"an artifact with a control character", returns(`{artifacts: {'a\nb': ''}}`), failed("generate", "mod.ts", 0, "control character")},
-		{"an artifact that is also a folder", returns("{artifacts: {a: '', 'a/b': ''}}"), failed("generate", "mod.ts", 0, "also a folder")},
-		{"5,001 artifacts", returns("{artifacts: Object.fromEntries(Array.from({length: 5001}, (_, i) => ['f' + i, '']))}"), failed("generate", "mod.ts", 0, "5001 artifacts: at most 5000")},
-		{"more than 16 MiB", returns("{artifacts: {a: 'x'.repeat(9 << 20), b: 'x'.repeat(9 << 20)}}"), failed("generate", "mod.ts", 0, "larger than 16 MiB")},
-		{"501 previews", returns("{artifacts: {}, previews: Array.from({length: 501}, () => ({name: 'a', module: 'b', export: 'c'}))}"), failed("generate", "mod.ts", 0, "501 previews")},
-		{"101 notes", returns("{artifacts: {}, notes: Array.from({length: 101}, () => ({text: 'a'}))}"), failed("generate", "mod.ts", 0, "101 notes")},
-		{"a preview without a module", returns("{artifacts: {}, previews: [{name: 'a'}]}"), failed("generate", "mod.ts", 0, "previews[0]")},
-		{"what cannot be sent", returns("{artifacts: {}, notes: [{text: 'a', x: 1n}]}"), failed("generate", "mod.ts", 0, "BigInt")},
+		{"an artifact with a control character", returns(`{artifacts: {'a\nb': ''}}`),
+			failed("generate", "mod.ts", 0, "control character")},
+		{"an artifact that is also a folder", returns("{artifacts: {a: '', 'a/b': ''}}"),
+			failed("generate", "mod.ts", 0, "also a folder")},
+		{"5,001 artifacts", returns("{artifacts: Object.fromEntries(Array.from({length: 5001}, (_, i) => ['f' + i, '']))}"),
+			failed("generate", "mod.ts", 0, "5001 artifacts: at most 5000")},
+		{"more than 16 MiB", returns("{artifacts: {a: 'x'.repeat(9 << 20), b: 'x'.repeat(9 << 20)}}"),
+			failed("generate", "mod.ts", 0, "larger than 16 MiB")},
+		{"501 previews",
+			returns("{artifacts: {}, previews: Array.from({length: 501}, () => ({name: 'a', module: 'b', export: 'c'}))}"),
+			failed("generate", "mod.ts", 0, "501 previews")},
+		{"101 notes", returns("{artifacts: {}, notes: Array.from({length: 101}, () => ({text: 'a'}))}"),
+			failed("generate", "mod.ts", 0, "101 notes")},
+		{"a preview without a module", returns("{artifacts: {}, previews: [{name: 'a'}]}"),
+			failed("generate", "mod.ts", 0, "previews[0]")},
+		{"what cannot be sent", returns("{artifacts: {}, notes: [{text: 'a', x: 1n}]}"),
+			failed("generate", "mod.ts", 0, "BigInt")},
 
-		{"a file is malformed", edit("src/App.tsx", "  return (", "  const = 1\n  return ("), failed("build", "src/App.tsx", lineOf(app["src/App.tsx"], "  return ("), "Unexpected")},
-		{"a file is missing", edit("src/App.tsx", "import mark", "import './none'\nimport mark"), failed("build", "src/App.tsx", 3, "there is no file src/none")},
-		{"a package is missing", edit("src/App.tsx", "import mark", "import axios from 'axios'; axios();\nimport mark"), failed("build", "src/App.tsx", 3, `the package "axios" is not in the app`)},
-		{"an address", edit("src/App.tsx", "import mark", "import 'https://evil.example/x.js'\nimport mark"), failed("build", "src/App.tsx", 3, "loads nothing from other addresses")},
-		{"a style sheet is missing", edit("src/main.css", "./theme.css", "./none.css"), failed("build", "src/main.css", 1, "there is no file ./none.css")},
-		{"malformed JSON", update{"changed": map[string]any{"src/a.json": "{\n\n\"a\": }", "src/main.tsx": "import './a.json'"}}, failed("build", "src/a.json", 3, "malformed JSON")},
-		{"no index.html", update{"changed": map[string]any{"index.html": nil}}, failed("build", "index.html", 0, "no index.html")},
-		{"a script of the page is missing", edit("index.html", "/src/main.tsx", "/src/none.tsx"), failed("build", "index.html", 7, "there is no file /src/none.tsx")},
-		{"a malformed import map", edit("index.html", "<title>", "<script type=\"importmap\">{</script><title>"), failed("build", "index.html", 5, "malformed import map")},
+		{"a file is malformed", edit("src/App.tsx", "  return (", "  const = 1\n  return ("),
+			failed("build", "src/App.tsx", lineOf(app["src/App.tsx"], "  return ("), "Unexpected")},
+		{"a file is missing", edit("src/App.tsx", "import mark", "import './none'\nimport mark"),
+			failed("build", "src/App.tsx", 3, "there is no file src/none")},
+		{"a package is missing", edit("src/App.tsx", "import mark", "import axios from 'axios'; axios();\nimport mark"),
+			failed("build", "src/App.tsx", 3, `the package "axios" is not in the app`)},
+		{"an address", edit("src/App.tsx", "import mark", "import 'https://evil.example/x.js'\nimport mark"),
+			failed("build", "src/App.tsx", 3, "loads nothing from other addresses")},
+		{"a style sheet is missing", edit("src/main.css", "./theme.css", "./none.css"),
+			failed("build", "src/main.css", 1, "there is no file ./none.css")},
+		{"malformed JSON", update{"changed": map[string]any{"src/a.json": "{\n\n\"a\": }",
+			"src/main.tsx": "import './a.json'"}}, failed("build", "src/a.json", 3, "malformed JSON")},
+		{"no index.html", update{"changed": map[string]any{"index.html": nil}},
+			failed("build", "index.html", 0, "no index.html")},
+		{"a script of the page is missing", edit("index.html", "/src/main.tsx", "/src/none.tsx"),
+			failed("build", "index.html", 7, "there is no file /src/none.tsx")},
+		{"a malformed import map", edit("index.html", "<title>", "<script type=\"importmap\">{</script><title>"),
+			failed("build", "index.html", 5, "malformed import map")},
 
-		{"the app throws", edit("src/App.tsx", "  return (", "  const o: any = undefined; o.field()\n  return ("), failed("app", "src/App.tsx", lineOf(app["src/App.tsx"], "  return ("), "TypeError")},
-		{"the app throws while it loads", edit("src/main.tsx", "createRoot(", "\nthrow new Error('too early')\ncreateRoot("), failed("app", "src/main.tsx", 6, "too early")},
-		{"the app imports a name that does not exist", file("src/App.tsx", strings.NewReplacer("forms, title", "forms, title, none", "<h1>", "{none}<h1>").Replace(app["src/App.tsx"])), failed("app", "src/App.tsx", lineOf(app["src/App.tsx"], "<h1>"), "src/generated/index.ts does not export none")},
-		{"only the browser sees that a file is malformed", edit("src/App.tsx", "  return (", "  let x; let x\n  return ("), failed("app", "src/App.tsx", lineOf(app["src/App.tsx"], "  return ("), "SyntaxError")},
-		{"imports in a circle", update{"changed": map[string]any{"src/a.ts": "import { b } from './b'\nexport const a = b", "src/b.ts": "import { a } from './a'\n\nexport const b = a", "src/main.tsx": "import './a'"}},
+		{"the app throws", edit("src/App.tsx", "  return (", "  const o: any = undefined; o.field()\n  return ("),
+			failed("app", "src/App.tsx", lineOf(app["src/App.tsx"], "  return ("), "TypeError")},
+		{"the app throws while it loads", edit("src/main.tsx", "createRoot(", "\nthrow new Error('too early')\ncreateRoot("),
+			failed("app", "src/main.tsx", 6, "too early")},
+		{"the app imports a name that does not exist",
+			file("src/App.tsx", strings.NewReplacer("forms, title", "forms, title, none", "<h1>", "{none}<h1>").Replace(
+				app["src/App.tsx"])), failed("app", "src/App.tsx", lineOf(app["src/App.tsx"], "<h1>"),
+				"src/generated/index.ts does not export none")},
+		{"only the browser sees that a file is malformed", edit("src/App.tsx", "  return (", "  let x; let x\n  return ("),
+			failed("app", "src/App.tsx", lineOf(app["src/App.tsx"], "  return ("), "SyntaxError")},
+		{"imports in a circle", update{"changed": map[string]any{"src/a.ts": "import { b } from './b'\nexport const a = b",
+			"src/b.ts": "import { a } from './a'\n\nexport const b = a", "src/main.tsx": "import './a'"}},
 			failed("app", "src/b.ts", 3, "ReferenceError")},
-		{"the app navigates", edit("src/main.tsx", "createRoot(", "location.href = 'http://127.0.0.1:9/'\ncreateRoot("), failed("app", "src/main.tsx", 0, "navigated away")},
+		{"the app navigates", edit("src/main.tsx", "createRoot(", "location.href = 'http://127.0.0.1:9/'\ncreateRoot("),
+			failed("app", "src/main.tsx", 0, "navigated away")},
 	}
 	for i, f := range faults {
 		from := js[int](w, "said.length")
@@ -143,12 +189,16 @@ func TestFrame_NamesFaultAndKeepsLastGoodFrame(t *testing.T) {
 		if got.Type == "painted" { // an app may be painted before it fails
 			got = js[event](w, fmt.Sprintf(`until(e => e.n === %d && e.type === "failed")`, got.N))
 		}
-		ok := got.Type == f.want.Type && got.Kind == f.want.Kind && got.File == f.want.File && got.Line == f.want.Line && strings.Contains(got.Message, f.want.Message)
+		ok := got.Type == f.want.Type && got.Kind == f.want.Kind && got.File == f.want.File && got.Line == f.want.Line &&
+			strings.Contains(got.Message, f.want.Message)
 		if !ok {
-			t.Errorf("%s:\n got %s %s %s:%d %q\nwant %s %s %s:%d %q", f.name, got.Type, got.Kind, got.File, got.Line, got.Message,
+			t.Errorf("%s:\n got %s %s %s:%d %q\nwant %s %s %s:%d %q", f.name, got.Type, got.Kind, got.File, got.Line,
+				got.Message,
 				f.want.Type, f.want.Kind, f.want.File, f.want.Line, f.want.Message)
 		}
-		still := js[string](w, fmt.Sprintf("new Promise(ok => { const look = () => said.length > %d + 1 ? ok(said.at(-1)) : setTimeout(look, 5); look() })", from))
+		still := js[string](w, fmt.Sprintf(
+			"new Promise(ok => { const look = () => said.length > %d + 1 ? ok(said.at(-1)) : setTimeout(look, 5); look() })",
+			from))
 		if want := fmt.Sprintf("shows %d", i-1); i > 0 && still != want || i == 0 && still != "shows Forms" {
 			t.Errorf("%s: the frame %q is no longer shown, but %q", f.name, want, still)
 		}

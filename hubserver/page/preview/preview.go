@@ -65,11 +65,12 @@ var Packages = newFile("packages-"+sources[:12]+".json", packages)
 // policy lets two scripts run, the frame's program and that of the app's own frame, and nothing
 // be loaded: an app is data, which these evaluate. It holds in every frame within, too.
 func SetHeader(header http.Header, hub string) {
-	header.Set("Content-Security-Policy", "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-eval' "+scripts+"; "+
-		"style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; media-src blob: data:; "+
-		"worker-src blob:; child-src blob:; "+
-		"frame-src 'none'; connect-src 'none'; form-action 'none'; base-uri 'none'; webrtc 'block'; "+
-		"frame-ancestors "+hub)
+	header.Set("Content-Security-Policy",
+		"sandbox allow-scripts; default-src 'none'; script-src 'unsafe-eval' "+scripts+"; "+
+			"style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; media-src blob: data:; "+
+			"worker-src blob:; child-src blob:; "+
+			"frame-src 'none'; connect-src 'none'; form-action 'none'; base-uri 'none'; webrtc 'block'; "+
+			"frame-ancestors "+hub)
 	header.Set("Connection-Allowlist", "()") // what a policy does not cover: names that are looked up, WebRTC
 	header.Set("X-DNS-Prefetch-Control", "off")
 	header.Set("Permissions-Policy", permissions)
@@ -84,5 +85,6 @@ const permissions = "accelerometer=(), ambient-light-sensor=(), attribution-repo
 	"browsing-topics=(), camera=(), clipboard-read=(), clipboard-write=(), compute-pressure=(), display-capture=(), " +
 	"encrypted-media=(), fullscreen=(), gamepad=(), geolocation=(), gyroscope=(), hid=(), identity-credentials-get=(), " +
 	"idle-detection=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), otp-credentials=(), payment=(), " +
-	"picture-in-picture=(), publickey-credentials-create=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), " +
-	"speaker-selection=(), storage-access=(), usb=(), web-share=(), window-management=(), xr-spatial-tracking=()"
+	"picture-in-picture=(), publickey-credentials-create=(), publickey-credentials-get=(), screen-wake-lock=(), " +
+	"serial=(), speaker-selection=(), storage-access=(), usb=(), web-share=(), window-management=(), " +
+	"xr-spatial-tracking=()"

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-var prototype = flag.String("prototype", "", "folder of a host.prototype.js, with which BenchmarkFrame compares the frame")
+var prototype = flag.String("prototype", "",
+	"folder of a host.prototype.js, with which BenchmarkFrame compares the frame")
 
 // prototypeDriver gives the page the driver's open_ and send for the prototype, which takes
 // other messages.
@@ -22,7 +23,8 @@ window.open_ = async ({files, packages, stack, api}) => {
   await until(e => e.type === "ready")
   // It looks for the parts of a package next to the package.
   const nested = ([name, code]) => [name, name.includes("/") ? code.replaceAll('"./chunk-', '"../chunk-') : code]
-  return send({files, vendor: Object.fromEntries([...await packages_].map(nested)), stack, api: JSON.parse(api), mode: "data", draft: {}})
+  return send({files, vendor: Object.fromEntries([...await packages_].map(nested)), stack, api: JSON.parse(api),
+  	mode: "data", draft: {}})
 }
 window.updates = 0
 window.send = async ({draft, ...change}) => {
@@ -40,7 +42,8 @@ func (w *world) openPrototype() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	build := exec.CommandContext(w.Context, filepath.Join(folder, ".bin", "esbuild"), filepath.Join(*prototype, "host.prototype.js"), "--bundle", "--minify", "--format=iife")
+	build := exec.CommandContext(w.Context, filepath.Join(folder, ".bin", "esbuild"),
+		filepath.Join(*prototype, "host.prototype.js"), "--bundle", "--minify", "--format=iife")
 	build.Env = append(os.Environ(), "NODE_PATH="+folder)
 	build.Stderr = os.Stderr
 	if w.prototype, err = build.Output(); err != nil {

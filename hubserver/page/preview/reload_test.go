@@ -10,9 +10,11 @@ import (
 const stateful = `
 document.body.innerHTML = '<form style="height: 5000px"><input name="a" value="initial"><input name="b" type="checkbox"><input name="pw" type="password"><select name="c"><option>1</option><option>2</option></select><textarea name="d"></textarea></form>'
 const f = document.forms[0]!.elements as any
-const tell = () => top!.postMessage(JSON.stringify([f.a.value, f.b.checked, f.pw.value, f.c.value, f.d.value, scrollY, location.hash]), '*')
+const tell = () => top!.postMessage(JSON.stringify([f.a.value, f.b.checked, f.pw.value, f.c.value, f.d.value,
+	scrollY, location.hash]), '*')
 if (FIRST) {
-  f.a.value = 'typed'; f.b.checked = true; f.pw.value = 'secret'; f.c.value = '2'; f.d.value = 'long'; location.hash = '#here'; scrollTo(0, 700)
+  f.a.value = 'typed'; f.b.checked = true; f.pw.value = 'secret'; f.c.value = '2'; f.d.value = 'long';
+  	location.hash = '#here'; scrollTo(0, 700)
 }
 setInterval(tell, 20)
 export {}
@@ -24,7 +26,9 @@ func TestFrame_KeepsScrollHashAndFields(t *testing.T) {
 	w.start(showing(strings.Replace(stateful, "FIRST", "true", 1)))
 	holds := func(want string) {
 		t.Helper()
-		js[any](w, fmt.Sprintf(`new Promise(ok => { const look = () => said.at(-1) === %q ? ok() : setTimeout(look, 5); look() })`, want))
+		js[any](w,
+			fmt.Sprintf(`new Promise(ok => { const look = () => said.at(-1) === %q ? ok() : setTimeout(look, 5); look() })`,
+				want))
 	}
 	holds(`["typed",true,"secret","2","long",700,"#here"]`)
 	w.send(showing(strings.Replace(stateful, "FIRST", "false", 1)))
@@ -44,7 +48,8 @@ localStorage.setItem("a", "1"); document.cookie = "b=2"
 top.postMessage([name, config.title, api.info.title, none.status, localStorage.getItem("a"), document.cookie].join(), "*")</script>`,
 		"vendor/lib.js": `export const name = "lib"`,
 	}
-	got := w.start(update{"files": files, "stack": plain, "api": `{"info": {"title": "Pets"}}`, "saved": update{"title": "Config"}})
+	got := w.start(update{"files": files, "stack": plain, "api": `{"info": {"title": "Pets"}}`,
+		"saved": update{"title": "Config"}})
 	if got.Type != "painted" {
 		t.Fatalf("%+v", got)
 	}
@@ -54,7 +59,9 @@ top.postMessage([name, config.title, api.info.title, none.status, localStorage.g
 	files["index.html"] = index
 	files["src/main.ts"] = "\nimport { title } from './generated/title'\ndocument.title = title"
 	got = w.send(update{"files": files})
-	if got.File != "src/main.ts" || got.Line != 2 || !strings.Contains(got.Message, "src/generated/title would have been generated, and version 2.0.0 of the stack @acme/plain has no preview module") {
+	if got.File != "src/main.ts" || got.Line != 2 ||
+		!strings.Contains(got.Message,
+			"src/generated/title would have been generated, and version 2.0.0 of the stack @acme/plain has no preview module") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -64,12 +71,14 @@ func TestFrame_ShowsOnePreview(t *testing.T) {
 	w := newWorld(t)
 	first := forms(w)
 	module := folder(w, "stack")["mod.ts"]
-	module = strings.Replace(module, "`      <h2>{", "`      <h2 ref={() => top!.postMessage(\"part ${name}\", \"*\")}>{", 1)
+	module = strings.Replace(module, "`      <h2>{", "`      <h2 ref={() => top!.postMessage(\"part ${name}\", \"*\")}>{",
+		1)
 	first["stack"], first["preview"] = stack(w, map[string]string{"mod.ts": module}), "PlaceOrderForm"
 	if got := w.start(first); got.Type != "painted" {
 		t.Fatalf("%+v", got)
 	}
-	js[any](w, `new Promise(ok => { const look = () => said.includes("part PlaceOrderForm") ? ok() : setTimeout(look, 5); look() })`)
+	js[any](w,
+		`new Promise(ok => { const look = () => said.includes("part PlaceOrderForm") ? ok() : setTimeout(look, 5); look() })`)
 	if all := js[[]string](w, "said"); strings.Contains(strings.Join(all, " "), "AddPet") {
 		t.Errorf("%q", all)
 	}

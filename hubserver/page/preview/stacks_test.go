@@ -38,8 +38,9 @@ func local(w *world, dir, name, appRoot string) update {
 		w.Fatal(err)
 	}
 	return update{
-		"files": files(w, path.Join(dir, appRoot)), "api": quote(w, api), "saved": config(w, client.Settings), "packages": true,
-		"stack": update{"name": about.Name, "version": about.Version, "module": about.Preview.Module, "files": bundle},
+		"files": files(w, path.Join(dir, appRoot)), "api": quote(w, api), "saved": config(w, client.Settings),
+		"packages": true,
+		"stack":    update{"name": about.Name, "version": about.Version, "module": about.Preview.Module, "files": bundle},
 	}
 }
 
@@ -99,7 +100,8 @@ func inApp[T any](w *world, script string) (value T) {
 	if at < 0 {
 		w.Fatal("there is no frame")
 	}
-	ctx, cancel := chromedp.NewContext(w.Context, chromedp.WithTargetID(targets[at].TargetID), chromedp.WithDetachOnCancel())
+	ctx, cancel := chromedp.NewContext(w.Context, chromedp.WithTargetID(targets[at].TargetID),
+		chromedp.WithDetachOnCancel())
 	defer cancel()
 	if _, err := chromedp.Run(ctx, chromedp.Steps()); err != nil {
 		w.Fatal(err)
@@ -112,11 +114,13 @@ func inApp[T any](w *world, script string) (value T) {
 	if len(app) == 0 {
 		w.Fatal("no frame shows an app")
 	}
-	isolated, err := chromedp.Call(ctx, cdpage.CreateIsolatedWorld, cdpage.CreateIsolatedWorldParams{FrameID: app[0].Frame.ID})
+	isolated, err := chromedp.Call(ctx, cdpage.CreateIsolatedWorld,
+		cdpage.CreateIsolatedWorldParams{FrameID: app[0].Frame.ID})
 	if err != nil {
 		w.Fatal(err)
 	}
-	value, err = chromedp.Run(ctx, chromedp.Evaluate[T](script, func(p *runtime.EvaluateParams) { p.ContextID = isolated.ExecutionContextID }))
+	value, err = chromedp.Run(ctx,
+		chromedp.Evaluate[T](script, func(p *runtime.EvaluateParams) { p.ContextID = isolated.ExecutionContextID }))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -130,8 +134,10 @@ type app struct {
 }
 
 const petStore = `({
-	title: document.querySelector('h1').textContent, colour: getComputedStyle(document.querySelector('main')).getPropertyValue('--accent'),
-	forms: [...document.querySelectorAll('nav a')].map(a => a.textContent), labels: [...document.querySelectorAll('form label')].map(l => l.firstChild.textContent),
+	title: document.querySelector('h1').textContent,
+		colour: getComputedStyle(document.querySelector('main')).getPropertyValue('--accent'),
+	forms: [...document.querySelectorAll('nav a')].map(a => a.textContent),
+		labels: [...document.querySelectorAll('form label')].map(l => l.firstChild.textContent),
 })`
 
 func (w *world) wantApp(want app) {
@@ -153,7 +159,8 @@ func TestStack_ReactForms(t *testing.T) {
 	w := newWorld(t)
 	first := local(w, "../../../cmd/internal/sample/petstore", "web", "apps/web")
 	w.wantPainted(w.start(first))
-	want := app{Title: "Pet store", Colour: "teal", Forms: []string{"Find pets", "Offer a pet", "Show one pet"}, Labels: []string{"Limit"}}
+	want := app{Title: "Pet store", Colour: "teal", Forms: []string{"Find pets", "Offer a pet", "Show one pet"},
+		Labels: []string{"Limit"}}
 	w.wantApp(want)
 	previews := w.said("generated").Previews
 	if len(previews) != 3 || previews[1].Name != "Offer a pet" {
@@ -172,20 +179,25 @@ func TestStack_ReactForms(t *testing.T) {
 	t.Run("a form of its own, with labels in the order of enrichments", func(t *testing.T) {
 		w.wantPainted(w.send(update{"draft": nil, "preview": "Offer a pet"}))
 		want := []string{"What is its name?", "What is it?"}
-		if diff := cmp.Diff(want, inApp[[]string](w, `[...document.querySelectorAll('form label')].map(l => l.firstChild.textContent)`)); diff != "" {
+		if diff := cmp.Diff(want, inApp[[]string](w,
+			`[...document.querySelectorAll('form label')].map(l => l.firstChild.textContent)`)); diff != "" {
 			t.Error(diff)
 		}
 	})
 	t.Run("an edit of a label and of the order", func(t *testing.T) {
 		w.wantPainted(w.send(update{"preview": nil, "draft": with(first["saved"], "enrichments", []update{
-			{"target": "createPet", "label": "Sell a pet", "order": 1}, {"target": "Pet.kind", "label": "Kind", "order": 1}, {"target": "Pet.name", "order": 2},
+			{"target": "createPet", "label": "Sell a pet", "order": 1}, {"target": "Pet.kind", "label": "Kind", "order": 1},
+			{"target": "Pet.name", "order": 2},
 		})}))
-		w.wantApp(app{Title: "Pet store", Colour: "teal", Forms: []string{"Sell a pet", "List the pets that are for sale", "Show one pet"}, Labels: []string{"Kind", "Name"}})
+		w.wantApp(app{Title: "Pet store", Colour: "teal",
+			Forms: []string{"Sell a pet", "List the pets that are for sale", "Show one pet"}, Labels: []string{"Kind", "Name"}})
 	})
 	t.Run("an enrichment of what the API does not have", func(t *testing.T) {
-		w.wantPainted(w.send(update{"draft": with(first["saved"], "enrichments", []update{{"target": "Pet.nmae", "label": "Name"}})}))
+		w.wantPainted(
+			w.send(update{"draft": with(first["saved"], "enrichments", []update{{"target": "Pet.nmae", "label": "Name"}})}))
 		notes := w.said("generated").Notes
-		if len(notes) != 1 || notes[0].Level != "warn" || notes[0].At != "enrichments" || !strings.Contains(notes[0].Text, "Pet.nmae") {
+		if len(notes) != 1 || notes[0].Level != "warn" || notes[0].At != "enrichments" ||
+			!strings.Contains(notes[0].Text, "Pet.nmae") {
 			t.Errorf("%+v", notes)
 		}
 	})
@@ -203,7 +215,8 @@ func TestStack_PlainHTML(t *testing.T) {
 	if diff := cmp.Diff(want, shown()); diff != "" {
 		t.Error(diff)
 	}
-	if !inApp[bool](w, `document.querySelector('img').naturalWidth > 0 && getComputedStyle(document.querySelector('header')).display === 'flex'`) {
+	if !inApp[bool](w,
+		`document.querySelector('img').naturalWidth > 0 && getComputedStyle(document.querySelector('header')).display === 'flex'`) {
 		t.Error("the image or the style sheet is not loaded")
 	}
 	w.wantPainted(w.send(update{"draft": with(first["saved"], "title", "<b>Books</b> & more")}))
@@ -217,9 +230,11 @@ func TestStack_OfGenerators(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := update{
-		"files": map[string]string{"index.html": index, "src/main.ts": "import { all } from './generated'\ndocument.getElementById('root')!.textContent = all.join(', ')"},
+		"files": map[string]string{"index.html": index,
+			"src/main.ts": "import { all } from './generated'\ndocument.getElementById('root')!.textContent = all.join(', ')"},
 		"stack": update{"name": "@acme/generators", "version": "1.0.0", "module": "mod.ts", "files": folder(w, "generators")},
-		"api":   `{"paths": {"/pets": {"get": {"operationId": "listPets"}, "post": {"operationId": "createPet"}}}, "components": {"schemas": {"Pet": {"type": "object"}}}}`,
+		"api": `{"paths": {"/pets": {"get": {"operationId": "listPets"}, "post": {"operationId": "createPet"}}}, ` +
+			`"components": {"schemas": {"Pet": {"type": "object"}}}}`,
 		"saved": update{"basePath": "apps/web/src"},
 	}
 	shows := func(want string) {

@@ -104,7 +104,8 @@ func TestBundle_LeavesOneFileAlone(t *testing.T) {
 
 func TestBundle_JSONBecomesYAML(t *testing.T) {
 	s, err := apisource.Bundle(files(`-- openapi.json --
-{"openapi": "3.0.0", "paths": {}, "components": {"schemas": {"A": {"$ref": "a.yaml"}, "B": {"type": "string", "default": "5"}}}}
+{"openapi": "3.0.0", "paths": {}, "components": {"schemas": {"A": {"$ref": "a.yaml"},
+  "B": {"type": "string", "default": "5"}}}}
 -- a.yaml --
 type: string
 `), "openapi.json")
@@ -228,11 +229,12 @@ func TestBundle_Limits(t *testing.T) {
 	}
 	const start = "-- openapi.yaml --\nopenapi: 3.0.0\npaths: {/a: {$ref: a.yaml}}\n-- a.yaml --\n"
 	for name, test := range map[string]struct{ archive, want string }{
-		"files":             {many, "more than 2000 files"},
-		"bytes":             {start + "get: {summary: " + strings.Repeat("x", 16<<20) + "}\n", "larger than 16 MiB"},
-		"billion laughs":    {start + laughs, "more than 1000000 values"},
-		"alias of itself":   {start + "get: &a {callbacks: *a}\n", "an alias contains itself"},
-		"deep":              {start + "get: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "\n", "nested more than 200 deep"},
+		"files":           {many, "more than 2000 files"},
+		"bytes":           {start + "get: {summary: " + strings.Repeat("x", 16<<20) + "}\n", "larger than 16 MiB"},
+		"billion laughs":  {start + laughs, "more than 1000000 values"},
+		"alias of itself": {start + "get: &a {callbacks: *a}\n", "an alias contains itself"},
+		"deep": {start + "get: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "\n",
+			"nested more than 200 deep"},
 		"doubling in files": {doubling(30), "more than 1000000 values"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -285,7 +287,8 @@ func TestBundle_TakesTimeInProportionToTheReferences(t *testing.T) {
 		fmt.Fprintf(&other, "x%d: {same: {type: string}}\n", i)
 	}
 	files := map[string]string{"openapi.yaml": root.String(), "other.yaml": other.String()}
-	s, err := apisource.Bundle(func(name string) ([]byte, string, error) { return []byte(files[name]), name, nil }, "openapi.yaml")
+	s, err := apisource.Bundle(func(name string) ([]byte, string, error) { return []byte(files[name]), name, nil },
+		"openapi.yaml")
 	if err != nil || len(s.Problems) > 0 {
 		t.Fatal(err, s)
 	}
@@ -300,7 +303,8 @@ func TestBundle_ReportsALongReferenceOnce(t *testing.T) {
 		"paths:\n  /a: {get: {parameters: [*r, *r, *r]}}\n"
 	read := func(string) ([]byte, string, error) { return []byte(text), "openapi.yaml", nil }
 	s, err := apisource.Bundle(read, "openapi.yaml")
-	if want := "[openapi.yaml:3:9: the reference is longer than 4096 characters]"; err != nil || fmt.Sprint(s.Problems) != want {
+	if want := "[openapi.yaml:3:9: the reference is longer than 4096 characters]"; err != nil ||
+		fmt.Sprint(s.Problems) != want {
 		t.Errorf("%v, %v", s.Problems, err)
 	}
 }

@@ -41,7 +41,8 @@ paths:
   /directory: {$ref: real}
   /link: {$ref: link.yaml}
 `)
-	for link, to := range map[string]string{"out.yaml": filepath.Join(outside, "secret.yaml"), "out": outside, "link.yaml": "real/b.yaml"} {
+	for link, to := range map[string]string{"out.yaml": filepath.Join(outside, "secret.yaml"), "out": outside,
+		"link.yaml": "real/b.yaml"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,8 @@ func bomb(lines int) string {
 }
 
 func FuzzJSON(f *testing.F) {
-	for _, text := range []string{"a: 1", `{"a": [1, null]}`, "a: &a {b: *a}", "? [a]\n: b", "a: !!int x", "a: !!float inf", "--- {}\n--- {}", "a: !!binary aGk="} {
+	for _, text := range []string{"a: 1", `{"a": [1, null]}`, "a: &a {b: *a}", "? [a]\n: b", "a: !!int x",
+		"a: !!float inf", "--- {}\n--- {}", "a: !!binary aGk="} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -21,9 +21,11 @@ func TestColour_IsOfATerminalAlone(t *testing.T) {
 	w.Local("@alice/web", `{"new": true}`)
 	w.Watched = true
 	w.Run(diff.Command, "web").Done().Prints(
-		"\x1b[1mweb differs from @alice/web\x1b[0m\n", "\x1b[32m    + new: true\x1b[0m\n", "\x1b[31m    - title: \"hub\"\x1b[0m\n")
+		"\x1b[1mweb differs from @alice/web\x1b[0m\n", "\x1b[32m    + new: true\x1b[0m\n",
+		"\x1b[31m    - title: \"hub\"\x1b[0m\n")
 	w.Run(diff.Command, "shop").Exits(1).Prints("\x1b[31merror\x1b[0m: ")
-	w.Run(status.Command, "web").Done().Prints("\x1b[1mweb\x1b[0m\n", "\x1b[2m  config      \x1b[0m \x1b[33mdiffers\x1b[0m\n")
+	w.Run(status.Command, "web").Done().Prints("\x1b[1mweb\x1b[0m\n",
+		"\x1b[2m  config      \x1b[0m \x1b[33mdiffers\x1b[0m\n")
 	w.Run(history.LogCommand, "web").Done().Prints("\x1b[32m+1\x1b[0m \x1b[2m~0\x1b[0m \x1b[2m-0\x1b[0m\n")
 	for name, set := range map[string]func(){
 		"NO_COLOR":      func() { t.Setenv("NO_COLOR", "1") },

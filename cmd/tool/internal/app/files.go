@@ -39,7 +39,8 @@ func (a *App) Bundle(
 // within chooses files within limits. For the zero Limits these are the usual ones, or
 // where they are exceeded those of the hub, so that most commands need not ask it.
 func (a *App) within(
-	ctx context.Context, choose func(context.Context, basefiles.Options) (*basefiles.Selection, error), o basefiles.Options,
+	ctx context.Context, choose func(context.Context, basefiles.Options) (*basefiles.Selection, error),
+	o basefiles.Options,
 ) (*basefiles.Selection, error) {
 	selection, err := choose(ctx, o)
 	if o.Limits != (wire.Limits{}) || err == nil || failure.Of(err).Code != wire.CodeTooLarge {

@@ -26,7 +26,8 @@ func TestLists_AreInNaturalOrder(t *testing.T) {
 			return a.Show(r)
 		})}
 	}
-	w.Run(list).Done().Prints("@acme/shop    private\n@acme/web     private\n@acme/web-2   private\n@acme/web-10  private\n")
+	w.Run(list).Done().Prints(
+		"@acme/shop    private\n@acme/web     private\n@acme/web-2   private\n@acme/web-10  private\n")
 	for _, local := range []string{"web-10", "web", "web-2"} {
 		w.Write(".tool/"+local+"/client.json", `{"settings": {}}`)
 	}

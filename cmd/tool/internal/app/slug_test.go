@@ -58,7 +58,8 @@ func localCommand(a *app.App) *cobra.Command {
 func TestLocal_IsTheOneWhoseAppTheDirectoryIsIn(t *testing.T) {
 	w := apptest.New(t)
 	w.Strict = true
-	for local, base := range map[string]string{"site": "index.html", "shop": "shop/app.yaml", "twin": "both/a", "other": "both/b"} {
+	for local, base := range map[string]string{"site": "index.html", "shop": "shop/app.yaml", "twin": "both/a",
+		"other": "both/b"} {
 		w.Write(".tool/"+local+"/client.json", `{"settings": {"basePath": "`+base+`"}}`)
 	}
 	workspace := w.Dir

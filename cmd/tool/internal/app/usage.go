@@ -64,8 +64,9 @@ func CheckRevision(name, typed string) error {
 	if ok, _ := regexp.MatchString(`^(r[0-9]+|[0-9a-f]{4,64}|latest(~(0|[1-9][0-9]{0,8}))?)$`, typed); ok {
 		return nil
 	}
-	return cmdline.Usagef("%s is a number such as r12, latest or latest~1, or 4 to 64 lower-case hex digits of a revision, "+
-		"as tool log lists them, not %q", name, typed)
+	return cmdline.Usagef(
+		"%s is a number such as r12, latest or latest~1, or 4 to 64 lower-case hex digits of a revision, "+
+			"as tool log lists them, not %q", name, typed)
 }
 
 // Completion completes an argument or the value of a flag.

@@ -10,11 +10,12 @@ import (
 
 func TestTool_SaysWhatToTypeInsteadOfANameThatPeopleTry(t *testing.T) {
 	for typed, want := range map[string]string{
-		"whoami":   "error: tool has no command \"whoami\"\n  try: tool status\n  help: tool --help\n",
-		"open":     "error: tool has no command \"open\"\n  try: tool project view web --web\n  help: tool --help\n",
-		"rollback": "error: tool has no command \"rollback\"\n  hint: " + hints["rollback"] + "\n  try: tool log web\n  help: tool --help\n",
-		"rollbck":  "error: tool has no command \"rollbck\"\n  help: tool --help\n",
-		"psuh":     "error: tool has no command \"psuh\": did you mean push?\n  try: tool push web\n  help: tool --help\n",
+		"whoami": "error: tool has no command \"whoami\"\n  try: tool status\n  help: tool --help\n",
+		"open":   "error: tool has no command \"open\"\n  try: tool project view web --web\n  help: tool --help\n",
+		"rollback": "error: tool has no command \"rollback\"\n  hint: " + hints["rollback"] +
+			"\n  try: tool log web\n  help: tool --help\n",
+		"rollbck": "error: tool has no command \"rollbck\"\n  help: tool --help\n",
+		"psuh":    "error: tool has no command \"psuh\": did you mean push?\n  try: tool push web\n  help: tool --help\n",
 	} {
 		args := []string{typed, "web"}
 		if typed == "whoami" {

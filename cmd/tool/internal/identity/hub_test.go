@@ -61,9 +61,11 @@ func TestHubFault_NamesRefusedTokenBySourceAndPrefix(t *testing.T) {
 			token   string
 			recipe  string
 		}{
-			"--token":              {identity.Options{Token: &flagToken, Origin: &hub.URL, LookupEnv: environment()}, flagToken, ""},
-			identity.TokenVariable: {identity.Options{Origin: &hub.URL, LookupEnv: environment(identity.TokenVariable + "=" + envToken)}, envToken, ""},
-			"the login file":       {identity.Options{LookupEnv: environment()}, tokenA, "tool login --origin " + hub.URL},
+			"--token": {identity.Options{Token: &flagToken, Origin: &hub.URL, LookupEnv: environment()}, flagToken,
+				""},
+			identity.TokenVariable: {identity.Options{Origin: &hub.URL,
+				LookupEnv: environment(identity.TokenVariable + "=" + envToken)}, envToken, ""},
+			"the login file": {identity.Options{LookupEnv: environment()}, tokenA, "tool login --origin " + hub.URL},
 		} {
 			test.options.Logins = stored
 			_, err := ask(t, test.options)
@@ -77,7 +79,8 @@ func TestHubFault_NamesRefusedTokenBySourceAndPrefix(t *testing.T) {
 			if status == http.StatusForbidden {
 				test.recipe = "" // another token of the same user would not do
 			}
-			if strings.Trim(fmt.Sprint(e.Recipe), "[]") != test.recipe || e.Hint != "ask" || e.Status != status || e.RequestID != "r1" {
+			if strings.Trim(fmt.Sprint(e.Recipe), "[]") != test.recipe || e.Hint != "ask" || e.Status != status ||
+				e.RequestID != "r1" {
 				t.Errorf("%d of %s: %+v", status, place, e)
 			}
 			if !hubclient.HasCode(err, wire.CodeTokenRevoked) {
@@ -102,9 +105,11 @@ func TestHubFault_401WithoutTokenAsksForOne(t *testing.T) {
 
 func TestHubFault_KeepsOtherFailures(t *testing.T) {
 	hub := refusing(t, http.StatusPreconditionFailed, wire.CodeRevisionChanged)
-	_, err := ask(t, identity.Options{Token: &flagToken, Origin: &hub.URL, LookupEnv: environment(), Logins: logins(t, "", nil)})
+	_, err := ask(t, identity.Options{Token: &flagToken, Origin: &hub.URL, LookupEnv: environment(),
+		Logins: logins(t, "", nil)})
 	e := wantFault(t, err, wire.CodeRevisionChanged)
-	if e.Error() != "no" || e.Hint != "ask" || e.Status != http.StatusPreconditionFailed || e.RequestID != "r1" || e.Recipe != nil {
+	if e.Error() != "no" || e.Hint != "ask" || e.Status != http.StatusPreconditionFailed || e.RequestID != "r1" ||
+		e.Recipe != nil {
 		t.Errorf("%+v", e)
 	}
 }
@@ -119,14 +124,16 @@ func TestHubFault_ExplainsUnreachableDefaultOrigin(t *testing.T) {
 		options identity.Options
 		says    bool
 	}{
-		identity.FromDefault:     {identity.Options{LookupEnv: environment()}, true},
-		identity.FromFlag:        {identity.Options{Origin: &closed.URL, LookupEnv: environment()}, false},
-		identity.FromEnvironment: {identity.Options{LookupEnv: environment(identity.OriginVariable + "=" + closed.URL)}, false},
+		identity.FromDefault: {identity.Options{LookupEnv: environment()}, true},
+		identity.FromFlag:    {identity.Options{Origin: &closed.URL, LookupEnv: environment()}, false},
+		identity.FromEnvironment: {identity.Options{LookupEnv: environment(identity.OriginVariable + "=" + closed.URL)},
+			false},
 	} {
 		test.options.Token, test.options.Logins = &flagToken, logins(t, "", nil)
 		id, err := askWithin(t, 90*time.Millisecond, test.options) // too short to try again
 		e := wantFault(t, err, hubclient.CodeUnreachable)
-		if id.OriginSource != source || (e.Hint == "no hub's address was given: name it with --origin or TOOL_API_ORIGIN") != test.says {
+		if id.OriginSource != source ||
+			(e.Hint == "no hub's address was given: name it with --origin or TOOL_API_ORIGIN") != test.says {
 			t.Errorf("%s: hint %q", source, e.Hint)
 		}
 	}
@@ -156,7 +163,8 @@ func TestConnect_DoesNotSendDamagedStoredToken(t *testing.T) {
 }
 
 func TestConnect_RefusesPlainHTTPBeyondLoopback(t *testing.T) {
-	_, err := ask(t, identity.Options{Token: &flagToken, Origin: given("http://hub.example.com"), LookupEnv: environment(), Logins: logins(t, "", nil)})
+	_, err := ask(t, identity.Options{Token: &flagToken, Origin: given("http://hub.example.com"), LookupEnv: environment(),
+		Logins: logins(t, "", nil)})
 	if e := wantFault(t, err, hubclient.CodeInsecureOrigin); !strings.Contains(e.Hint, "TOOL_ALLOW_HTTP=1") {
 		t.Error(e)
 	}

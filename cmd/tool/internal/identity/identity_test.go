@@ -60,8 +60,9 @@ func given(s string) *string {
 func TestResolve_PrefersFlagThenVariableThenLogin(t *testing.T) {
 	const (
 		flag, env, login, byDefault = identity.FromFlag, identity.FromEnvironment, identity.FromLogin, identity.FromDefault
-		envA, envB, envC            = identity.OriginVariable + "=" + a, identity.OriginVariable + "=" + b, identity.OriginVariable + "=" + c
-		noOrigin                    = identity.OriginVariable + "="
+		envA, envB, envC            = identity.OriginVariable + "=" + a, identity.OriginVariable + "=" + b,
+			identity.OriginVariable + "=" + c
+		noOrigin = identity.OriginVariable + "="
 	)
 	envT := identity.TokenVariable + "=" + envToken
 	stored := map[string]string{a: tokenA, b: tokenB}
@@ -81,41 +82,62 @@ func TestResolve_PrefersFlagThenVariableThenLogin(t *testing.T) {
 	}{
 		"nothing": {want: want{"", "", identity.DefaultOrigin, byDefault}},
 
-		"login":                               {current: a, stored: stored, want: want{tokenA, login, a, login}},
-		"login, other current":                {current: b, stored: stored, want: want{tokenB, login, b, login}},
-		"login, none current":                 {stored: stored, want: want{"", "", identity.DefaultOrigin, byDefault}},
-		"login of the default, none current":  {stored: withDefault, want: want{tokenOfDefault, login, identity.DefaultOrigin, login}},
-		"login, current one has no entry":     {current: c, stored: stored, want: want{"", "", identity.DefaultOrigin, byDefault}},
-		"login, current one's token is empty": {current: a, stored: map[string]string{a: ""}, want: want{"", "", identity.DefaultOrigin, byDefault}},
+		"login":                {current: a, stored: stored, want: want{tokenA, login, a, login}},
+		"login, other current": {current: b, stored: stored, want: want{tokenB, login, b, login}},
+		"login, none current":  {stored: stored, want: want{"", "", identity.DefaultOrigin, byDefault}},
+		"login of the default, none current": {stored: withDefault,
+			want: want{tokenOfDefault, login, identity.DefaultOrigin, login}},
+		"login, current one has no entry": {current: c, stored: stored,
+			want: want{"", "", identity.DefaultOrigin, byDefault}},
+		"login, current one's token is empty": {current: a, stored: map[string]string{a: ""},
+			want: want{"", "", identity.DefaultOrigin, byDefault}},
 
-		"login, --origin of the current":    {origin: a, current: a, stored: stored, want: want{tokenA, login, a, flag}},
-		"login, --origin of another":        {origin: b, current: a, stored: stored, want: want{tokenB, login, b, flag}},
-		"login, --origin of none":           {origin: c, current: a, stored: stored, want: want{"", "", c, flag}},
-		"login, --origin in another form":   {origin: "HTTPS://A.example.com:443/", current: b, stored: stored, want: want{tokenA, login, a, flag}},
-		"login, variable's origin":          {env: []string{envB}, current: a, stored: stored, want: want{tokenB, login, b, env}},
-		"login, variable's origin of none":  {env: []string{envC}, current: a, stored: stored, want: want{"", "", c, env}},
-		"login, empty variable":             {env: []string{noOrigin}, current: a, stored: stored, want: want{tokenA, login, a, login}},
-		"login, blank variable":             {env: []string{noOrigin + " \r\n"}, current: a, stored: stored, want: want{tokenA, login, a, login}},
-		"login, variable with a line break": {env: []string{envB + "\r\n"}, current: a, stored: stored, want: want{tokenB, login, b, env}},
-		"login, --origin over variable":     {origin: a, env: []string{envB}, current: b, stored: stored, want: want{tokenA, login, a, flag}},
+		"login, --origin of the current": {origin: a, current: a, stored: stored, want: want{tokenA, login, a, flag}},
+		"login, --origin of another":     {origin: b, current: a, stored: stored, want: want{tokenB, login, b, flag}},
+		"login, --origin of none":        {origin: c, current: a, stored: stored, want: want{"", "", c, flag}},
+		"login, --origin in another form": {origin: "HTTPS://A.example.com:443/", current: b, stored: stored,
+			want: want{tokenA, login, a, flag}},
+		"login, variable's origin": {env: []string{envB}, current: a, stored: stored,
+			want: want{tokenB, login, b, env}},
+		"login, variable's origin of none": {env: []string{envC}, current: a, stored: stored, want: want{"", "", c, env}},
+		"login, empty variable": {env: []string{noOrigin}, current: a, stored: stored,
+			want: want{tokenA, login, a, login}},
+		"login, blank variable": {env: []string{noOrigin + " \r\n"}, current: a, stored: stored,
+			want: want{tokenA, login, a, login}},
+		"login, variable with a line break": {env: []string{envB + "\r\n"}, current: a, stored: stored,
+			want: want{tokenB, login, b, env}},
+		"login, --origin over variable": {origin: a, env: []string{envB}, current: b, stored: stored,
+			want: want{tokenA, login, a, flag}},
 
-		"--token":                    {token: flagToken, want: want{flagToken, flag, identity.DefaultOrigin, byDefault}},
-		"--token, login":             {token: flagToken, current: a, stored: stored, want: want{flagToken, flag, identity.DefaultOrigin, byDefault}},
-		"--token, --origin":          {token: flagToken, origin: c, current: a, stored: stored, want: want{flagToken, flag, c, flag}},
-		"--token, --origin of login": {token: flagToken, origin: a, current: a, stored: stored, want: want{flagToken, flag, a, flag}},
-		"--token, variable's origin": {token: flagToken, env: []string{envB}, current: a, stored: stored, want: want{flagToken, flag, b, env}},
-		"--token over variable":      {token: flagToken, env: []string{envT}, want: want{flagToken, flag, identity.DefaultOrigin, byDefault}},
+		"--token": {token: flagToken, want: want{flagToken, flag, identity.DefaultOrigin, byDefault}},
+		"--token, login": {token: flagToken, current: a, stored: stored,
+			want: want{flagToken, flag, identity.DefaultOrigin, byDefault}},
+		"--token, --origin": {token: flagToken, origin: c, current: a, stored: stored,
+			want: want{flagToken, flag, c, flag}},
+		"--token, --origin of login": {token: flagToken, origin: a, current: a, stored: stored,
+			want: want{flagToken, flag, a, flag}},
+		"--token, variable's origin": {token: flagToken, env: []string{envB}, current: a, stored: stored,
+			want: want{flagToken, flag, b, env}},
+		"--token over variable": {token: flagToken, env: []string{envT},
+			want: want{flagToken, flag, identity.DefaultOrigin, byDefault}},
 
-		"variable's token":                           {env: []string{envT}, want: want{envToken, env, identity.DefaultOrigin, byDefault}},
-		"variable's token, login":                    {env: []string{envT}, current: a, stored: stored, want: want{envToken, env, identity.DefaultOrigin, byDefault}},
-		"variable's token, --origin":                 {origin: a, env: []string{envT}, current: a, stored: stored, want: want{envToken, env, a, flag}},
-		"variable's token, variable's origin":        {env: []string{envT, envC}, current: a, stored: stored, want: want{envToken, env, c, env}},
-		"variable's token, --origin over variable's": {origin: b, env: []string{envT, envC}, want: want{envToken, env, b, flag}},
-		"empty variable for the token, login":        {env: []string{identity.TokenVariable + "="}, current: a, stored: stored, want: want{tokenA, login, a, login}},
+		"variable's token": {env: []string{envT},
+			want: want{envToken, env, identity.DefaultOrigin, byDefault}},
+		"variable's token, login": {env: []string{envT}, current: a, stored: stored,
+			want: want{envToken, env, identity.DefaultOrigin, byDefault}},
+		"variable's token, --origin": {origin: a, env: []string{envT}, current: a, stored: stored,
+			want: want{envToken, env, a, flag}},
+		"variable's token, variable's origin": {env: []string{envT, envC}, current: a, stored: stored,
+			want: want{envToken, env, c, env}},
+		"variable's token, --origin over variable's": {origin: b, env: []string{envT, envC},
+			want: want{envToken, env, b, flag}},
+		"empty variable for the token, login": {env: []string{identity.TokenVariable + "="}, current: a,
+			stored: stored, want: want{tokenA, login, a, login}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id, err := identity.Resolve(identity.Options{
-				Token: given(test.token), Origin: given(test.origin), LookupEnv: environment(test.env...), Logins: logins(t, test.current, test.stored),
+				Token: given(test.token), Origin: given(test.origin), LookupEnv: environment(test.env...),
+				Logins: logins(t, test.current, test.stored),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -132,12 +154,14 @@ func TestResolve_PrefersFlagThenVariableThenLogin(t *testing.T) {
 
 func TestResolve_SendsStoredTokenOnlyToItsOrigin(t *testing.T) {
 	stored := map[string]string{a: tokenA, b: tokenB, identity.DefaultOrigin: tokenOfDefault}
-	origins := []string{"", a, b, c, identity.DefaultOrigin, "https://a.example.com:8443", "http://a.example.com", "https://b.example.com", "https://evil.example.com"}
+	origins := []string{"", a, b, c, identity.DefaultOrigin, "https://a.example.com:8443", "http://a.example.com",
+		"https://b.example.com", "https://evil.example.com"}
 	for _, current := range origins {
 		for _, flag := range origins {
 			for _, env := range origins {
 				id, err := identity.Resolve(identity.Options{
-					Origin: given(flag), LookupEnv: environment(identity.OriginVariable + "=" + env), Logins: logins(t, current, stored),
+					Origin: given(flag), LookupEnv: environment(identity.OriginVariable + "=" + env),
+					Logins: logins(t, current, stored),
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -154,7 +178,8 @@ func TestResolve_TrimsToken(t *testing.T) {
 	for _, around := range []string{"%s", " %s ", "%s\n", "%s\r\n", "\t%s", "\ufeff%s\r\n", "\n\n%s\n"} {
 		dirty := fmt.Sprintf(around, flagToken)
 		for name, o := range map[string]identity.Options{
-			"flag": {Token: &dirty, LookupEnv: environment()}, "variable": {LookupEnv: environment(identity.TokenVariable + "=" + dirty)},
+			"flag":     {Token: &dirty, LookupEnv: environment()},
+			"variable": {LookupEnv: environment(identity.TokenVariable + "=" + dirty)},
 		} {
 			o.Logins = logins(t, "", nil)
 			if id, err := identity.Resolve(o); err != nil || id.Token != flagToken {
@@ -166,7 +191,8 @@ func TestResolve_TrimsToken(t *testing.T) {
 
 func TestResolve_RejectsMalformedTokenWithoutQuotingIt(t *testing.T) {
 	short := flagToken[:len(flagToken)-1]
-	for _, bad := range []string{short, flagToken + "x", "x" + flagToken, strings.ToUpper(flagToken), flagToken + " " + envToken, "secret", "Bearer " + flagToken, `"` + flagToken + `"`, short + "\x00", " \n"} {
+	for _, bad := range []string{short, flagToken + "x", "x" + flagToken, strings.ToUpper(flagToken),
+		flagToken + " " + envToken, "secret", "Bearer " + flagToken, `"` + flagToken + `"`, short + "\x00", " \n"} {
 		for place, o := range map[string]identity.Options{
 			"--token":              {Token: &bad, LookupEnv: environment(identity.TokenVariable + "=" + envToken)},
 			identity.TokenVariable: {LookupEnv: environment(identity.TokenVariable + "=" + bad)},
@@ -187,7 +213,8 @@ func TestResolve_RejectsMalformedTokenWithoutQuotingIt(t *testing.T) {
 		}
 	}
 	empty := ""
-	_, err := identity.Resolve(identity.Options{Token: &empty, LookupEnv: environment(identity.TokenVariable + "=" + envToken), Logins: logins(t, "", nil)})
+	_, err := identity.Resolve(identity.Options{Token: &empty,
+		LookupEnv: environment(identity.TokenVariable + "=" + envToken), Logins: logins(t, "", nil)})
 	if e := wantFault(t, err, hubclient.CodeTokenMalformed); e.Error() != "the token of --token is empty" {
 		t.Error(e)
 	}
@@ -195,12 +222,14 @@ func TestResolve_RejectsMalformedTokenWithoutQuotingIt(t *testing.T) {
 
 func TestResolve_RejectsMalformedOriginBySource(t *testing.T) {
 	for place, o := range map[string]identity.Options{
-		"--origin":              {Origin: given("hub.example.com"), LookupEnv: environment(identity.OriginVariable + "=" + a)},
+		"--origin": {Origin: given("hub.example.com"),
+			LookupEnv: environment(identity.OriginVariable + "=" + a)},
 		identity.OriginVariable: {LookupEnv: environment(identity.OriginVariable + "=https://user:secret@hub/")},
 	} {
 		o.Logins = logins(t, "", nil)
 		_, err := identity.Resolve(o)
-		if e := wantFault(t, err, hubclient.CodeNotAHub); !strings.HasPrefix(e.Error(), place+" is ") || strings.Contains(e.Error(), "secret") {
+		if e := wantFault(t, err, hubclient.CodeNotAHub); !strings.HasPrefix(e.Error(), place+" is ") ||
+			strings.Contains(e.Error(), "secret") {
 			t.Error(e)
 		}
 	}
@@ -217,12 +246,14 @@ func TestNeedToken_ExplainsMissingToken(t *testing.T) {
 		"blank": {[]string{"TOOL_HUB_TOKEN= \r\n\ufeff"}, "TOOL_HUB_TOKEN is set, but empty", c},
 	} {
 		t.Run(name, func(t *testing.T) {
-			id, err := identity.Resolve(identity.Options{Origin: &test.origin, LookupEnv: environment(test.env...), Logins: logins(t, "", nil)})
+			id, err := identity.Resolve(identity.Options{Origin: &test.origin, LookupEnv: environment(test.env...),
+				Logins: logins(t, "", nil)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			e := wantFault(t, id.NeedToken(), failure.CodeNoToken)
-			if e.Error() != "there is no token for "+test.origin || e.Hint != test.hint || fmt.Sprint(e.Recipe) != "[tool login --origin "+test.origin+"]" {
+			if e.Error() != "there is no token for "+test.origin || e.Hint != test.hint ||
+				fmt.Sprint(e.Recipe) != "[tool login --origin "+test.origin+"]" {
 				t.Errorf("%v, hint %q, recipe %q", e, e.Hint, e.Recipe)
 			}
 		})

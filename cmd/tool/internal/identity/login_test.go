@@ -124,9 +124,12 @@ func TestLoadLogins_MissingFileIsEmpty(t *testing.T) {
 
 func TestLoadLogins_DamagedFileIsNamedAndNotQuoted(t *testing.T) {
 	for _, text := range []string{
-		"", " ", "{", "[]", "null", `"` + tokenA + `"`, tokenA, `{"current":7}`, `{"logins":{}}`, `{"logins":[7]}`, `{"logins":[{"token":7}]}`,
-		`{"logins":[{"origin":"` + a + `","token":"` + tokenA + `"}],"logins":[]}`, `{"` + tokenA + `":1,"` + tokenA + `":2}`, "{\"current\":\"\xff\"}", "\ufeff{}",
-		`{"logins":[{"origin":"` + a + `","expiresAt":"` + tokenA + `"}]}`, `{"logins":[{"origin":"` + tokenA + `"}]}`, `{"logins":[{"origin":""}]}`, `{"logins":[{}]}`,
+		"", " ", "{", "[]", "null", `"` + tokenA + `"`, tokenA, `{"current":7}`, `{"logins":{}}`, `{"logins":[7]}`,
+		`{"logins":[{"token":7}]}`,
+		`{"logins":[{"origin":"` + a + `","token":"` + tokenA + `"}],"logins":[]}`, `{"` + tokenA + `":1,"` + tokenA + `":2}`,
+		"{\"current\":\"\xff\"}", "\ufeff{}",
+		`{"logins":[{"origin":"` + a + `","expiresAt":"` + tokenA + `"}]}`, `{"logins":[{"origin":"` + tokenA + `"}]}`,
+		`{"logins":[{"origin":""}]}`, `{"logins":[{}]}`,
 		`{"current":"` + tokenA + `"}`, `{"current":"https://user:` + tokenA + `@hub"}`, `{"current":"https://hub/path"}`,
 	} {
 		dir := t.TempDir()
@@ -152,7 +155,8 @@ func TestLoadLogins_UnreadableFileIsNotEmpty(t *testing.T) {
 
 func TestLoadLogins_NormalizesOrigins(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, `{"current":"HTTPS://A.example.com:443/","logins":[{"origin":"https://A.EXAMPLE.com","token":"`+tokenA+`","user":"alice"}]}`, 0o600)
+	write(t, dir, `{"current":"HTTPS://A.example.com:443/","logins":[{"origin":"https://A.EXAMPLE.com","token":"`+tokenA+
+		`","user":"alice"}]}`, 0o600)
 	l := load(t, dir)
 	if entry, ok := l.Find(a); !ok || entry.Token != tokenA || l.Current != a {
 		t.Errorf("%+v", l)
@@ -161,7 +165,8 @@ func TestLoadLogins_NormalizesOrigins(t *testing.T) {
 
 func TestLogins_KeepUnknownMembers(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, `{"theme":{"dark":true},"current":"`+a+`","logins":[{"origin":"`+a+`","token":"x","refresh":[1]}]}`, 0o600)
+	write(t, dir, `{"theme":{"dark":true},"current":"`+a+`","logins":[{"origin":"`+a+`","token":"x","refresh":[1]}]}`,
+		0o600)
 	l := load(t, dir)
 	l.Put(identity.Login{Origin: b, Token: tokenB})
 	save(t, l)
@@ -178,11 +183,13 @@ func TestLogins_LooseModeWarnsAndIsTightened(t *testing.T) {
 		t.Skip("modes mean nothing here")
 	}
 	const text = `{"current":"` + a + `","logins":[]}`
-	for mode, warns := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o644: true, 0o640: true, 0o604: true, 0o666: true, 0o620: true} {
+	for mode, warns := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o644: true, 0o640: true, 0o604: true,
+		0o666: true, 0o620: true} {
 		dir := t.TempDir()
 		path := write(t, dir, text, mode)
 		l := load(t, dir)
-		if got := l.Warning(); (got != "") != warns || warns && got != "others can read your tokens in "+path+": chmod 600 it" {
+		if got := l.Warning(); (got != "") != warns || warns &&
+			got != "others can read your tokens in "+path+": chmod 600 it" {
 			t.Errorf("%o: %q", mode, got)
 		}
 		save(t, l)
@@ -293,7 +300,8 @@ func TestLogins_FailedSaveLeavesNothingBehind(t *testing.T) {
 		l := logins(t, "", map[string]string{a: tokenA})
 		l.MoveTo(dir)
 		e := wantFault(t, l.Save(), failure.CodeInvalidFile)
-		if !strings.HasPrefix(e.Error(), "the login file ") || strings.Contains(e.Error(), ".tmp") || strings.Contains(e.Error(), tokenA[:12]) {
+		if !strings.HasPrefix(e.Error(), "the login file ") || strings.Contains(e.Error(), ".tmp") ||
+			strings.Contains(e.Error(), tokenA[:12]) {
 			t.Error(e)
 		}
 	}
@@ -304,7 +312,8 @@ func TestLogins_FailedSaveLeavesNothingBehind(t *testing.T) {
 
 func FuzzLoadLogins(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `{"current":"http://hub","logins":[]}`, `{"logins":[{"origin":"http://hub","token":"x","scopes":["a"],"expiresAt":null,"later":1}],"later":{}}`,
+		`{}`, `{"current":"http://hub","logins":[]}`,
+		`{"logins":[{"origin":"http://hub","token":"x","scopes":["a"],"expiresAt":null,"later":1}],"later":{}}`,
 		`{"logins":[{"origin":"http://hub","token":"x"}]}`, `[`, "",
 	} {
 		f.Add([]byte(seed))
@@ -325,8 +334,10 @@ func FuzzLoadLogins(f *testing.F) {
 		save(t, l)
 		again := load(t, dir)
 		// EquateEmpty has its say on two empty values, and no other option may.
-		written := cmp.FilterValues(func(a, b jsontext.Value) bool { return len(a)+len(b) > 0 }, cmp.Transformer("compact", compact))
-		if diff := cmp.Diff(l.Logins, again.Logins, cmpopts.EquateEmpty(), written); diff != "" || l.Current != again.Current {
+		written := cmp.FilterValues(func(a, b jsontext.Value) bool { return len(a)+len(b) > 0 },
+			cmp.Transformer("compact", compact))
+		if diff := cmp.Diff(l.Logins, again.Logins, cmpopts.EquateEmpty(), written); diff != "" ||
+			l.Current != again.Current {
 			t.Errorf("%q becomes current %q, %s", text, again.Current, diff)
 		}
 	})

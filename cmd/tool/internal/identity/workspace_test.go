@@ -22,12 +22,16 @@ func TestResolve_WorkspaceChoosesTheLogin(t *testing.T) {
 		{name: "no workspace", wantToken: tokenA, wantOrigin: a, source: identity.FromLogin},
 		{name: "no entry", where: c, wantOrigin: c, source: identity.FromWorkspace},
 		{name: "flag", where: b, origin: a, wantToken: tokenA, wantOrigin: a, source: identity.FromFlag, other: true},
-		{name: "variable", where: b, variable: a, wantToken: tokenA, wantOrigin: a, source: identity.FromEnvironment, other: true},
+		{name: "variable", where: b, variable: a, wantToken: tokenA, wantOrigin: a, source: identity.FromEnvironment,
+			other: true},
 		{name: "same flag", where: b, origin: b, wantToken: tokenB, wantOrigin: b, source: identity.FromFlag},
-		{name: "default", where: b, token: flagToken, wantToken: flagToken, wantOrigin: def, source: identity.FromDefault, other: true},
+		{name: "default", where: b, token: flagToken, wantToken: flagToken, wantOrigin: def, source: identity.FromDefault,
+			other: true},
 		{name: "environment file", where: b, env: a, wantToken: tokenA, wantOrigin: a, source: identity.FromEnvFile},
-		{name: "environment file before variable", env: a, variable: b, wantToken: tokenA, wantOrigin: a, source: identity.FromEnvFile},
-		{name: "given token for an environment file", token: flagToken, env: a, variable: a, wantToken: flagToken, wantOrigin: a, source: identity.FromEnvFile},
+		{name: "environment file before variable", env: a, variable: b, wantToken: tokenA, wantOrigin: a,
+			source: identity.FromEnvFile},
+		{name: "given token for an environment file", token: flagToken, env: a, variable: a, wantToken: flagToken,
+			wantOrigin: a, source: identity.FromEnvFile},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			id, err := identity.Resolve(identity.Options{
@@ -37,7 +41,8 @@ func TestResolve_WorkspaceChoosesTheLogin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if id.Token != test.wantToken || id.Origin != test.wantOrigin || id.OriginSource != test.source || id.UsesOtherHub() != test.other {
+			if id.Token != test.wantToken || id.Origin != test.wantOrigin || id.OriginSource != test.source ||
+				id.UsesOtherHub() != test.other {
 				t.Errorf("%+v, other hub: %v", id, id.UsesOtherHub())
 			}
 		})

@@ -44,7 +44,8 @@ func TestSync_RememberLastPerProjectAndHub(t *testing.T) {
 		hub  string
 		r    ref.Ref
 		want string
-	}{{hub, web, second}, {hub, api, first}, {"https://other.example.com", web, first}, {"https://other.example.com", api, ""}} {
+	}{{hub, web, second}, {hub, api, first}, {"https://other.example.com", web, first},
+		{"https://other.example.com", api, ""}} {
 		if got := state.Sync(dir).Last(test.hub, test.r); got != test.want {
 			t.Errorf("Last(%s, %s) = %q, want %q", test.hub, test.r, got, test.want)
 		}

@@ -63,7 +63,8 @@ func TestAnyOf_IgnoresListedPathsAndOtherNamesOfDirectory(t *testing.T) {
 	ignore := AnyOf([]string{at("x.log")}, at(".tool/web"), "client.json", "manifest.json")
 	for name, want := range map[string]bool{
 		"a.txt": false, ".toolignore": false, "x.log": true,
-		".tool/web/client.json": false, ".tool/web/manifest.json": false, ".tool/web/pulled.json": true, ".tool/web/stack.json": true,
+		".tool/web/client.json": false, ".tool/web/manifest.json": false, ".tool/web/pulled.json": true,
+		".tool/web/stack.json": true,
 	} {
 		if got := ignore(at(name)); got != want {
 			t.Errorf("%s: %t, want %t", name, got, want)

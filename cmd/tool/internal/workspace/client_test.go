@@ -51,8 +51,10 @@ func TestClient_ErrorsHavePositions(t *testing.T) {
 		`{"settings": []}`:              ":1:14: settings is an array: an object was expected",
 		`{"enrichments": "x"}`:          ":1:17: enrichments is a string: an array or object of records was expected",
 		`{"enrichments": [{}, [], 1]}`:  ":1:22: enrichments[1] is an array: a record is an object",
-		"{\"settings\": {\"enrichments\":\n {\"a\": {}, \"b\": true}}}": ":2:17: settings.enrichments.b is a boolean: a record is an object",
-		`{"settings": {"enrichments": {}}, "enrichments": []}`:          ":1:50: enrichments is set here and in settings.enrichments",
+		"{\"settings\": {\"enrichments\":\n {\"a\": {}, \"b\": true}}}": ":2:17: settings.enrichments.b is a boolean: a " +
+			"record is an object",
+		`{"settings": {"enrichments": {}}, "enrichments": []}`: ":1:50: enrichments is set here and in " +
+			"settings.enrichments",
 	} {
 		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: text})).Client()
 		wantFault(t, err, failure.CodeInvalidFile, clientJSON+reason)
@@ -70,7 +72,8 @@ func TestClient_UnreadableFileIsNamed(t *testing.T) {
 	}
 
 	_, err := project(t, w).Client()
-	if e := wantFault(t, err, failure.CodeInvalidFile, clientJSON+": no such file"); !strings.Contains(e.Hint, `{"settings": {}}`) {
+	if e := wantFault(t, err, failure.CodeInvalidFile, clientJSON+": no such file"); !strings.Contains(e.Hint,
+		`{"settings": {}}`) {
 		t.Errorf("hint %q", e.Hint)
 	}
 	os.Mkdir(file, 0o755)
@@ -110,7 +113,8 @@ func TestClient_ReadsThroughSymlinkInsideWorkspace(t *testing.T) {
 }
 
 func TestClient_WarnsAboutMisspelledMember(t *testing.T) {
-	c := newClient(t, "{\n  \"setings\": {},\n  \"Project\": 1,\n  \"apu\": 1,\n  \"app\": 1,\n  \"sourec\": 1,\n  \"enrichment\": 1,\n  \"name\": 1, \"map\": 1, \"$schema\": \"x\", \"settings\": {\"api\": 1, \"setings\": 1}\n}")
+	c := newClient(t,
+		"{\n  \"setings\": {},\n  \"Project\": 1,\n  \"apu\": 1,\n  \"app\": 1,\n  \"sourec\": 1,\n  \"enrichment\": 1,\n  \"name\": 1, \"map\": 1, \"$schema\": \"x\", \"settings\": {\"api\": 1, \"setings\": 1}\n}")
 	want := []string{
 		clientJSON + `:2:3: "setings" is not used: did you mean "settings"?`,
 		clientJSON + `:3:3: "Project" is not used: did you mean "project"?`,
@@ -136,7 +140,8 @@ func TestConfig_IncludesEnrichments(t *testing.T) {
 		{`{"settings": {}}`, `{}`, 0},
 		{`{"settings": {"a": {"b.c": 1.0}, "z": []}, "source": "x"}`, `{"a.b\\.c":1.0,"z":[]}`, 0},
 		{`{"settings": {"a": 1}, "enrichments": [{"x": 1}, {}]}`, `{"a":1,"enrichments":[{"x":1},{}]}`, 2},
-		{`{"enrichments": {"e": {"x": 1}, "f": {}}, "settings": {"z": 1}}`, `{"enrichments.e.x":1,"enrichments.f":{},"z":1}`, 2},
+		{`{"enrichments": {"e": {"x": 1}, "f": {}}, "settings": {"z": 1}}`, `{"enrichments.e.x":1,"enrichments.f":{},"z":1}`,
+			2},
 		{`{"settings": {"enrichments": [{}]}}`, `{"enrichments":[{}]}`, 1},
 	} {
 		client := newClient(t, c.text)
@@ -185,7 +190,8 @@ func TestConfig_RejectsHugeSettings(t *testing.T) {
 func FuzzClient(f *testing.F) {
 	for _, seed := range []string{
 		`{"project":"@a/b","api":"","source":"x","settings":{"basePath":"src"}}`,
-		`{"settings":{},"enrichments":[{}]}`, `{"settings":{"enrichments":{"a":1}}}`, "\ufeff{}", `{"setings":1}`, `{"api":1}`,
+		`{"settings":{},"enrichments":[{}]}`, `{"settings":{"enrichments":{"a":1}}}`, "\ufeff{}", `{"setings":1}`,
+		`{"api":1}`,
 	} {
 		f.Add([]byte(seed))
 	}

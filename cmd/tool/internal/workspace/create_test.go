@@ -21,13 +21,15 @@ func TestCreate_WritesLocalProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := workspace.Create(dir, "web", workspace.Start{Source: "https://x.test/api.json", BasePath: "apps/web/src", Stack: stack})
+	got, err := workspace.Create(dir, "web",
+		workspace.Start{Source: "https://x.test/api.json", BasePath: "apps/web/src", Stack: stack})
 	if want := []string{clientJSON, stackJSON, "apps/web/.toolignore"}; !cmp.Equal(got, want) || err != nil {
 		t.Fatalf("Create = %v, %v, want %v", got, err, want)
 	}
 	for name, want := range map[string]string{
-		clientJSON: "{\n  \"source\": \"https://x.test/api.json\",\n  \"settings\": {\n    \"basePath\": \"apps/web/src\"\n  }\n}\n",
-		stackJSON:  "{\n  \"name\": \"@acme/web-stack\",\n  \"version\": \"0.1.0\"\n}\n",
+		clientJSON: "{\n  \"source\": \"https://x.test/api.json\",\n  \"settings\": {\n    \"basePath\": " +
+			"\"apps/web/src\"\n  }\n}\n",
+		stackJSON: "{\n  \"name\": \"@acme/web-stack\",\n  \"version\": \"0.1.0\"\n}\n",
 	} {
 		if diff := cmp.Diff(want, read(t, dir, name)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -121,11 +123,15 @@ func TestCreate_FailureLeavesNothing(t *testing.T) {
 		code   wire.Code
 		reason string
 	}{
-		"no slug":             {"Web App", workspace.Start{}, "", hubclient.CodeInvalidName, `"Web App" cannot name a new local project`},
-		"a path":              {"../web", workspace.Start{}, "", hubclient.CodeInvalidName, `"../web"`},
-		"source outside":      {"web", workspace.Start{Source: "../openapi.yaml"}, "", failure.CodeOutsideWorkspace, `source: "../openapi.yaml" leads out`},
-		"base path outside":   {"web", workspace.Start{BasePath: "/srv/src"}, "", failure.CodeOutsideWorkspace, `base path: "/srv/src" is absolute`},
-		"base path by link":   {"web", workspace.Start{BasePath: "out/web/src"}, "", failure.CodeOutsideWorkspace, "leads out"},
+		"no slug": {"Web App", workspace.Start{}, "", hubclient.CodeInvalidName,
+			`"Web App" cannot name a new local project`},
+		"a path": {"../web", workspace.Start{}, "", hubclient.CodeInvalidName, `"../web"`},
+		"source outside": {"web", workspace.Start{Source: "../openapi.yaml"}, "", failure.CodeOutsideWorkspace,
+			`source: "../openapi.yaml" leads out`},
+		"base path outside": {"web", workspace.Start{BasePath: "/srv/src"}, "", failure.CodeOutsideWorkspace,
+			`base path: "/srv/src" is absolute`},
+		"base path by link": {"web", workspace.Start{BasePath: "out/web/src"}, "", failure.CodeOutsideWorkspace,
+			"leads out"},
 		".tool is a file":     {"web", workspace.Start{}, ".tool", failure.CodeInvalidFile, ".tool: not a directory"},
 		"app root is a file":  {"web", workspace.Start{BasePath: "apps/src"}, "apps", failure.CodeInvalidFile, "apps"},
 		"app root below file": {"web", workspace.Start{BasePath: "apps/web/src"}, "apps", failure.CodeInvalidFile, "apps"},
@@ -140,7 +146,8 @@ func TestCreate_FailureLeavesNothing(t *testing.T) {
 			}
 			_, err := workspace.Create(dir, c.name, c.start)
 			e := wantFault(t, err, c.code, c.reason)
-			if c.code == hubclient.CodeInvalidName && (len(e.Recipe) != 1 || !strings.HasPrefix(e.Recipe[0].String(), "tool init w")) {
+			if c.code == hubclient.CodeInvalidName &&
+				(len(e.Recipe) != 1 || !strings.HasPrefix(e.Recipe[0].String(), "tool init w")) {
 				t.Errorf("recipe %v", e.Recipe)
 			}
 			if got := entries(t, dir); !cmp.Equal(got, want) {

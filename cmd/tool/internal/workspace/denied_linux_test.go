@@ -106,7 +106,8 @@ func TestFind_ReportsAToolDirectoryOfAnotherUser(t *testing.T) {
 	chown(t, filepath.Join(w.Dir, ".tool"), nobody)
 	for _, dir := range []string{w.Dir, filepath.Join(w.Dir, "sub")} {
 		_, err := workspace.Find(dir)
-		wantFault(t, err, failure.CodeNoWorkspace, filepath.Join(w.Dir, ".tool")+" or its directory belongs to another user, so that it is not used")
+		wantFault(t, err, failure.CodeNoWorkspace,
+			filepath.Join(w.Dir, ".tool")+" or its directory belongs to another user, so that it is not used")
 	}
 }
 
@@ -123,7 +124,8 @@ func TestUpdate_KeepsTheOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := project(t, w).RecordPulled(here, workspace.Pulled{Project: destination, Revision: strings.Repeat("a", 64)}); err != nil {
+	if err := project(t, w).RecordPulled(here,
+		workspace.Pulled{Project: destination, Revision: strings.Repeat("a", 64)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{clientJSON, ".tool/web/pulled.json"} {

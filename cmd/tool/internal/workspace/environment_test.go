@@ -109,7 +109,8 @@ func TestRecord_WritesIntoTheEnvironment(t *testing.T) {
 	if changed, err := c.Fill("project", "@b/web"); err != nil || !changed || c.Project.Text != "@b/web" {
 		t.Errorf("%v, %v, project %v", changed, err, c.Project)
 	}
-	if got, want := read(t, p.Workspace.Dir, prodJSON), "{\n  \"settings\": {},\n  \"project\": \"@b/web\"\n}\n"; got != want {
+	if got, want := read(t, p.Workspace.Dir, prodJSON),
+		"{\n  \"settings\": {},\n  \"project\": \"@b/web\"\n}\n"; got != want {
 		t.Errorf("%s is %s, want %s", prodJSON, got, want)
 	}
 	if got := read(t, p.Workspace.Dir, clientJSON); !strings.Contains(got, "@a/web") {
@@ -127,7 +128,8 @@ func TestReplace_EditsTheFileThatHasTheKey(t *testing.T) {
 	if diff := cmp.Diff([]string{prodJSON, clientJSON}, changed); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if got, want := read(t, p.Workspace.Dir, clientJSON), "{\n  \"settings\": {\n    \"title\": \"Pets\",\n    \"size\": 2\n  },\n  \"enrichments\": [{\"id\": 2}]\n}\n"; got != want {
+	if got, want := read(t, p.Workspace.Dir, clientJSON),
+		"{\n  \"settings\": {\n    \"title\": \"Pets\",\n    \"size\": 2\n  },\n  \"enrichments\": [{\"id\": 2}]\n}\n"; got != want {
 		t.Errorf("client.json is %s, want %s", got, want)
 	}
 	if got, want := read(t, p.Workspace.Dir, prodJSON), "{\n  \"settings\": { \"title\": \"Live\" }\n}\n"; got != want {

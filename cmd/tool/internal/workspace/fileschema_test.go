@@ -119,7 +119,8 @@ func samples(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
 	add := func(name, text string) {
-		if kind := kindOf(name); kind != "" && strings.Contains(name, ".tool/") && json.Valid([]byte(text)) && !slices.Contains(all[kind], text) {
+		if kind := kindOf(name); kind != "" && strings.Contains(name, ".tool/") && json.Valid([]byte(text)) &&
+			!slices.Contains(all[kind], text) {
 			all[kind] = append(all[kind], text)
 		}
 	}
@@ -176,10 +177,14 @@ func webWorkspace(t *testing.T) *workspace.Workspace {
 
 func TestFileSchemas_AgreeWithTheReaders(t *testing.T) {
 	t.Parallel()
-	values := []string{`null`, `1`, `true`, `""`, `"x"`, `[]`, `{}`, `[1]`, `{"a": 1}`, `"@acme/web"`, `"@Acme/web"`, `"acme/web"`, `"@acme/-"`, `"@a/b/c"`,
-		`"1.0.0"`, `"1.0"`, `"01.0.0"`, `"1.0.0-rc.1"`, `"1.0.0-01"`, `"1.0.0+b"`, `"v1.0.0"`, `"https://hub.example.com"`, `"https://hub.example.com/"`, `"https://hub.example.com/x"`,
-		`"ftp://x"`, `"HTTPS://x.test/api"`, `"/etc/x"`, `"../x"`, `"a/b.yaml"`, `[{}]`, `{"a": {}}`, `{"schema": 1}`, `{"schema": "s.json"}`, `{"schema": "../s.json"}`, `{"schema": null}`,
-		`{"module": "m.ts", "contract": 1}`, `{"module": "m.py", "contract": 1}`, `{"module": "m.ts", "contract": 2}`, `{"module": "m.ts"}`, `{"enrichments": []}`, `{"enrichments": 1}`, `{"basePath": 1}`, `{"basePath": "src"}`}
+	values := []string{`null`, `1`, `true`, `""`, `"x"`, `[]`, `{}`, `[1]`, `{"a": 1}`, `"@acme/web"`, `"@Acme/web"`,
+		`"acme/web"`, `"@acme/-"`, `"@a/b/c"`,
+		`"1.0.0"`, `"1.0"`, `"01.0.0"`, `"1.0.0-rc.1"`, `"1.0.0-01"`, `"1.0.0+b"`, `"v1.0.0"`, `"https://hub.example.com"`,
+		`"https://hub.example.com/"`, `"https://hub.example.com/x"`,
+		`"ftp://x"`, `"HTTPS://x.test/api"`, `"/etc/x"`, `"../x"`, `"a/b.yaml"`, `[{}]`, `{"a": {}}`, `{"schema": 1}`,
+		`{"schema": "s.json"}`, `{"schema": "../s.json"}`, `{"schema": null}`,
+		`{"module": "m.ts", "contract": 1}`, `{"module": "m.py", "contract": 1}`, `{"module": "m.ts", "contract": 2}`,
+		`{"module": "m.ts"}`, `{"enrichments": []}`, `{"enrichments": 1}`, `{"basePath": 1}`, `{"basePath": "src"}`}
 	members := map[string][]string{
 		"hub.json":        {"origin"},
 		"stack.json":      {"name", "version", "settings", "preview"},

@@ -50,7 +50,8 @@ func TestFillHub_LeavesAHubThatIsRecorded(t *testing.T) {
 	if written, err := w.FillHub("https://b.example.com"); err != nil || written {
 		t.Errorf("%v, %v", written, err)
 	}
-	if got, want := read(t, w.Dir, hubJSON), "{\n  \"$schema\": \"https://a.example.com/schema/hub.json\",\n  \"origin\": \"https://a.example.com\"\n}\n"; got != want {
+	if got, want := read(t, w.Dir, hubJSON),
+		"{\n  \"$schema\": \"https://a.example.com/schema/hub.json\",\n  \"origin\": \"https://a.example.com\"\n}\n"; got != want {
 		t.Errorf("hub.json is %s, want %s", got, want)
 	}
 }
@@ -60,7 +61,8 @@ func TestSetHub_KeepsOtherMembers(t *testing.T) {
 	if changed, err := w.SetHub("https://b.example.com"); err != nil || !changed {
 		t.Errorf("%v, %v", changed, err)
 	}
-	if got, want := read(t, w.Dir, hubJSON), "{\n\t\"$schema\": \"x\",\n\t\"origin\": \"https://b.example.com\" }"; got != want {
+	if got, want := read(t, w.Dir, hubJSON),
+		"{\n\t\"$schema\": \"x\",\n\t\"origin\": \"https://b.example.com\" }"; got != want {
 		t.Errorf("hub.json is %s, want %s", got, want)
 	}
 }

@@ -116,7 +116,8 @@ func TestPaths_NeverLeaveWorkspace(t *testing.T) {
 		"..", "../x", "../../etc/passwd", "a/../../x", "./../x", "in/../../x", "../" + filepath.Base(w.Dir) + "/in",
 		"/", "/etc/passwd", "//server/share", "///x", filepath.ToSlash(outside) + "/secret/openapi.yaml",
 		`C:\Windows\win.ini`, "C:/Windows/win.ini", "c:x", `\\server\share`, `\x`, `..\x`, `..\..\x`, `in\..\..\x`,
-		"absolute/openapi.yaml", "relative/openapi.yaml", "in/file", "in/twice/openapi.yaml", "up/x", "in/root" + filepath.ToSlash(outside) + "/secret/openapi.yaml",
+		"absolute/openapi.yaml", "relative/openapi.yaml", "in/file", "in/twice/openapi.yaml", "up/x",
+		"in/root" + filepath.ToSlash(outside) + "/secret/openapi.yaml",
 		"absolute", "relative", "in/twice", "up", "in/root", "absolute/new/file", "in/root/new",
 	}
 	for _, path := range hostile {

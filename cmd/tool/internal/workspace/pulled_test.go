@@ -32,7 +32,8 @@ func wantBase(t *testing.T, p *workspace.Project, origin string, want *workspace
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, bases.Of(origin, acmeWeb(t)), cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(want, bases.Of(origin, acmeWeb(t)),
+		cmp.Comparer(func(a, b ref.Ref) bool { return a == b })); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -48,9 +49,11 @@ func TestPulled_KeepsABaseForEachHub(t *testing.T) {
 	w := newWorkspace(t, map[string]string{clientJSON: "{}"})
 	p := project(t, w)
 	wantBase(t, p, here, nil)
-	zero, a := workspace.Pulled{Project: acmeWeb(t), Revision: strings.Repeat("0", 64)}, workspace.Pulled{Project: acmeWeb(t), Revision: strings.Repeat("a", 64)}
+	zero, a := workspace.Pulled{Project: acmeWeb(t), Revision: strings.Repeat("0", 64)},
+		workspace.Pulled{Project: acmeWeb(t), Revision: strings.Repeat("a", 64)}
 	record(t, p, here, zero)
-	text := "{\n  \"" + here + "\": {\n    \"project\": \"@acme/web\",\n    \"revision\": \"" + zero.Revision + "\"\n  }\n}\n"
+	text := "{\n  \"" + here + "\": {\n    \"project\": \"@acme/web\",\n    \"revision\": \"" + zero.Revision +
+		"\"\n  }\n}\n"
 	if got := read(t, w.Dir, pulledJSON); got != text {
 		t.Errorf("pulled.json is %s", got)
 	}

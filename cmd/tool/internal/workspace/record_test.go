@@ -21,17 +21,21 @@ import (
 
 func TestRecord_KeepsStyleOfFile(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"in place", "{\n  \"project\": \"@acme/old\",\n  \"x\": [1,\n2]\n}\n", "{\n  \"project\": \"@acme/web\",\n  \"x\": [1,\n2]\n}\n"},
+		{"in place", "{\n  \"project\": \"@acme/old\",\n  \"x\": [1,\n2]\n}\n",
+			"{\n  \"project\": \"@acme/web\",\n  \"x\": [1,\n2]\n}\n"},
 		{"in place, odd spacing", "{ \"x\":1,\"project\"\t:\t\"@acme/old\"}", "{ \"x\":1,\"project\"\t:\t\"@acme/web\"}"},
 		{"in place, escaped name", `{"pro\u006aect": ""}`, `{"pro\u006aect": "@acme/web"}`},
 		{"in place, not below", `{"x": {"project": "a"}, "project": "b"}`, `{"x": {"project": "a"}, "project": "@acme/web"}`},
 		{"absent", "{\n  \"settings\": {}\n}\n", "{\n  \"settings\": {},\n  \"project\": \"@acme/web\"\n}\n"},
-		{"absent, four spaces", "{\n    \"settings\": {}\n}\n", "{\n    \"settings\": {},\n    \"project\": \"@acme/web\"\n}\n"},
-		{"absent, tabs, CRLF, BOM, no final newline", "\ufeff{\r\n\t\"settings\":{}\r\n}", "\ufeff{\r\n\t\"settings\":{},\r\n\t\"project\":\"@acme/web\"\r\n}"},
+		{"absent, four spaces", "{\n    \"settings\": {}\n}\n",
+			"{\n    \"settings\": {},\n    \"project\": \"@acme/web\"\n}\n"},
+		{"absent, tabs, CRLF, BOM, no final newline", "\ufeff{\r\n\t\"settings\":{}\r\n}",
+			"\ufeff{\r\n\t\"settings\":{},\r\n\t\"project\":\"@acme/web\"\r\n}"},
 		{"absent, one line", `{"settings": {}}`, `{"settings": {}, "project": "@acme/web"}`},
 		{"absent, one narrow line", `{"settings":{}}`, `{"settings":{},"project":"@acme/web"}`},
 		{"absent, one wide line", `{ "settings": {} }`, `{ "settings": {}, "project": "@acme/web" }`},
-		{"absent, only below", "{\n  \"settings\": {\n    \"project\": 1\n  }\n}", "{\n  \"settings\": {\n    \"project\": 1\n  },\n  \"project\": \"@acme/web\"\n}"},
+		{"absent, only below", "{\n  \"settings\": {\n    \"project\": 1\n  }\n}",
+			"{\n  \"settings\": {\n    \"project\": 1\n  },\n  \"project\": \"@acme/web\"\n}"},
 		{"empty", "{}\n", "{\n  \"project\": \"@acme/web\"\n}\n"},
 		{"empty, CRLF", "{}\r\n", "{\r\n  \"project\": \"@acme/web\"\r\n}\r\n"},
 		{"empty, two lines", "{\n}", "{\n  \"project\": \"@acme/web\"\n}"},
@@ -164,14 +168,19 @@ func TestRecord_RefusesFileBrokenOrRemovedMeanwhile(t *testing.T) {
 
 func TestReplace_EditsMemberByMember(t *testing.T) {
 	for _, c := range []struct{ name, text, settings, want string }{
-		{"nothing to do", "{\"settings\":\n{ \"b\" : 1.0, \"a\": {} } }", `{"a":{},"b":1.0}`, "{\"settings\":\n{ \"b\" : 1.0, \"a\": {} } }"},
-		{"no settings yet", "{\n  \"project\": \"@a/b\"\n}\n", `{"a":1}`, "{\n  \"project\": \"@a/b\",\n  \"settings\": {\n    \"a\": 1\n  }\n}\n"},
+		{"nothing to do", "{\"settings\":\n{ \"b\" : 1.0, \"a\": {} } }", `{"a":{},"b":1.0}`,
+			"{\"settings\":\n{ \"b\" : 1.0, \"a\": {} } }"},
+		{"no settings yet", "{\n  \"project\": \"@a/b\"\n}\n", `{"a":1}`,
+			"{\n  \"project\": \"@a/b\",\n  \"settings\": {\n    \"a\": 1\n  }\n}\n"},
 		{"enrichments at the top level", "{\n  \"enrichments\": [],\n  \"settings\": {}\n}", `{"a":1,"enrichments":[{}]}`,
 			"{\n  \"enrichments\": [\n    {}\n  ],\n  \"settings\": {\n    \"a\": 1\n  }\n}"},
-		{"enrichments in settings", `{"settings": {"enrichments": {"e": {}}}}`, `{"enrichments":{"e":{},"f":{}}}`, `{"settings": {"enrichments": {"e": {}, "f": {}}}}`},
-		{"enrichments nowhere yet", `{"settings": {"a": 1}}`, `{"a":1,"enrichments":[{}]}`, `{"settings": {"a": 1, "enrichments": [{}]}}`},
+		{"enrichments in settings", `{"settings": {"enrichments": {"e": {}}}}`, `{"enrichments":{"e":{},"f":{}}}`,
+			`{"settings": {"enrichments": {"e": {}, "f": {}}}}`},
+		{"enrichments nowhere yet", `{"settings": {"a": 1}}`, `{"a":1,"enrichments":[{}]}`,
+			`{"settings": {"a": 1, "enrichments": [{}]}}`},
 		{"enrichments gone", "{\n  \"enrichments\": [{}],\n  \"settings\": {}\n}", `{}`, "{\n  \"settings\": {}\n}"},
-		{"enrichments without settings", `{"enrichments": [{}]}`, `{"a":1,"enrichments":[{}]}`, `{"enrichments": [{}], "settings": {"a": 1}}`},
+		{"enrichments without settings", `{"enrichments": [{}]}`, `{"a":1,"enrichments":[{}]}`,
+			`{"enrichments": [{}], "settings": {"a": 1}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client := newClient(t, c.text)
@@ -275,7 +284,8 @@ func TestRecord_WritesThroughSymlinkInsideWorkspaceOnly(t *testing.T) {
 }
 
 func FuzzSetField(f *testing.F) {
-	for _, seed := range []string{`{}`, "{\r\n\t\"project\" : \"@a\\/b\"\r\n}", `{"x":[1,{"project":2}]}`, "\ufeff{ }\n", "{\n}"} {
+	for _, seed := range []string{`{}`, "{\r\n\t\"project\" : \"@a\\/b\"\r\n}", `{"x":[1,{"project":2}]}`, "\ufeff{ }\n",
+		"{\n}"} {
 		f.Add([]byte(seed), "@acme/web")
 	}
 	f.Add([]byte(`{"project":1}`), "\n\u2028\"")

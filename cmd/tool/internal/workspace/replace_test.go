@@ -219,7 +219,8 @@ func subsequence(lines, all []string) (missing string, ok bool) {
 }
 
 func FuzzSetConfig(f *testing.F) {
-	f.Add([]byte("{\n  \"settings\": {\"a\": [1]},\n  \"enrichments\": []\n}\n"), []byte(`{"a":{"b":1},"enrichments":[{}]}`))
+	f.Add([]byte("{\n  \"settings\": {\"a\": [1]},\n  \"enrichments\": []\n}\n"),
+		[]byte(`{"a":{"b":1},"enrichments":[{}]}`))
 	f.Add([]byte("\ufeff{\r\n\t\"x\":1\r\n}"), []byte(`{"":{"":{}}}`))
 	f.Add([]byte(`{"settings":{"enrichments":{}}}`), []byte(`{}`))
 	f.Fuzz(func(t *testing.T, text, settings []byte) {

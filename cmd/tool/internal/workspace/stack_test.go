@@ -44,7 +44,8 @@ func TestStack_SetNameAddsAnAbsentName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := read(t, w.Dir, stackJSON), "{\n  \"version\": \"0.1.0\",\n  \"name\": \"@acme/web\"\n}\n"; got != want {
+	if got, want := read(t, w.Dir, stackJSON),
+		"{\n  \"version\": \"0.1.0\",\n  \"name\": \"@acme/web\"\n}\n"; got != want {
 		t.Errorf("stack.json is %s, want %s", got, want)
 	}
 }
@@ -65,7 +66,8 @@ func TestStack_RejectsUnscopedName(t *testing.T) {
 		}
 	}
 	_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}"})).Stack()
-	if e := wantFault(t, err, failure.CodeInvalidFile, stackJSON+": no such file"); !strings.Contains(e.Hint, `"name": "@account/web"`) {
+	if e := wantFault(t, err, failure.CodeInvalidFile, stackJSON+": no such file"); !strings.Contains(e.Hint,
+		`"name": "@account/web"`) {
 		t.Errorf("hint %q", e.Hint)
 	}
 }
@@ -83,11 +85,13 @@ func TestStack_RequiresVersionToPublish(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Version()
-		if e := wantFault(t, err, failure.CodeInvalidFile, stackJSON+reason); strings.Contains(reason, "not a") && !strings.Contains(e.Hint, "1.4.0-rc.1") {
+		if e := wantFault(t, err, failure.CodeInvalidFile, stackJSON+reason); strings.Contains(reason, "not a") &&
+			!strings.Contains(e.Hint, "1.4.0-rc.1") {
 			t.Errorf("%s: hint %q", text, e.Hint)
 		}
 	}
-	s, err := project(t, newWorkspace(t, map[string]string{stackJSON: `{"name": "@a/b", "version": "1.2.0-rc.1"}`})).Stack()
+	s, err := project(t, newWorkspace(t,
+		map[string]string{stackJSON: `{"name": "@a/b", "version": "1.2.0-rc.1"}`})).Stack()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,12 +107,14 @@ func TestGenerated_ListsManifestPaths(t *testing.T) {
 		`{"files": {}}`: nil,
 		`{"files": []}`: nil,
 	} {
-		got, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", ".tool/web/manifest.json": text})).Generated()
+		got, err := project(t, newWorkspace(t,
+			map[string]string{clientJSON: "{}", ".tool/web/manifest.json": text})).Generated()
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: error %v, paths (-want +got):\n%s", text, err, diff)
 		}
 	}
-	if got, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}"})).Generated(); len(got) != 0 || err != nil {
+	if got, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}"})).Generated(); len(got) != 0 ||
+		err != nil {
 		t.Errorf("without a manifest: %v, %v", got, err)
 	}
 }
@@ -119,16 +125,18 @@ func TestGenerated_RejectsInvalidManifest(t *testing.T) {
 		code   wire.Code
 		reason string
 	}{
-		`{}`:                        {failure.CodeInvalidFile, `: no "files"`},
-		`{"files": "a.ts"}`:         {failure.CodeInvalidFile, ":1:11: files is a string: an object or array of paths was expected"},
+		`{}`: {failure.CodeInvalidFile, `: no "files"`},
+		`{"files": "a.ts"}`: {failure.CodeInvalidFile,
+			":1:11: files is a string: an object or array of paths was expected"},
 		`{"files": ["a.ts", {}]}`:   {failure.CodeInvalidFile, ":1:20: a file's path is an object: a string was expected"},
 		`{"files": [""]}`:           {failure.CodeInvalidFile, `:1:12: generated file: "" names no file`},
 		`{"files": ["src/.."]}`:     {failure.CodeInvalidFile, `:1:12: generated file: "src/.." names no file`},
 		`{"files": {"a": 1, "a":2}`: {failure.CodeInvalidFile, `:1:20: "a" is set twice`},
 		`{"files": [".."]}`:         {failure.CodeOutsideWorkspace, `:1:12: generated file: ".." leads out of the workspace`},
 		`{"files": ["/a"]}`:         {failure.CodeOutsideWorkspace, `:1:12: generated file: "/a" is absolute`},
-		`{"files": {"../a": {}}}`:   {failure.CodeOutsideWorkspace, `:1:12: generated file: "../a" leads out of the workspace`},
-		`{"files": ["a\\b"]}`:       {failure.CodeInvalidFile, `:1:12: generated file: "a\\b" holds a backslash`},
+		`{"files": {"../a": {}}}`: {failure.CodeOutsideWorkspace,
+			`:1:12: generated file: "../a" leads out of the workspace`},
+		`{"files": ["a\\b"]}`: {failure.CodeInvalidFile, `:1:12: generated file: "a\\b" holds a backslash`},
 	} {
 		_, err := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", name: text})).Generated()
 		wantFault(t, err, want.code, name+want.reason)
@@ -137,7 +145,8 @@ func TestGenerated_RejectsInvalidManifest(t *testing.T) {
 
 func FuzzFiles(f *testing.F) {
 	for _, seed := range []string{
-		`{"name": "@a/b", "version": "1.0.0"}`, `{"files": {"a/b": {}, "./c": 1}}`, `{"files": ["../a", "C:/x"]}`, `{"files": ["\u0000"]}`,
+		`{"name": "@a/b", "version": "1.0.0"}`, `{"files": {"a/b": {}, "./c": 1}}`, `{"files": ["../a", "C:/x"]}`,
+		`{"files": ["\u0000"]}`,
 		`{"project": "@a/b", "revision": "0"}`, `{"name": 1}`, `{"files": [[]]}`,
 	} {
 		f.Add([]byte(seed))

@@ -40,7 +40,8 @@ func sortedKeys(m map[string]string) []string {
 	return keys
 }
 
-var names = []string{"a", "b", "c", "zz", "a.b", `back\slash`, `qu"ote`, "", "é", "project", "enrichments", "名", "settings"}
+var names = []string{"a", "b", "c", "zz", "a.b", `back\slash`, `qu"ote`, "", "é", "project", "enrichments", "名",
+	"settings"}
 
 func randomLiteral(r *rand.Rand) string { return literalTexts[r.IntN(len(literalTexts))] }
 
@@ -103,7 +104,8 @@ func randomFile(r *rand.Rand) object {
 		file = append(file, member{"enrichments", randomRecords(r)})
 	}
 	for _, extra := range []member{
-		{"project", `"@acme/web"`}, {"api", `"@acme\/pets"`}, {"source", `"a.yaml"`}, {"$schema", `"x"`}, {"more", randomValue(r, 3)},
+		{"project", `"@acme/web"`}, {"api", `"@acme\/pets"`}, {"source", `"a.yaml"`}, {"$schema", `"x"`},
+		{"more", randomValue(r, 3)},
 	} {
 		if r.IntN(2) == 0 {
 			file = append(file, extra)
@@ -218,7 +220,8 @@ type layout struct {
 }
 
 func (l layout) String() string {
-	return fmt.Sprintf("newline %q, unit %q, colon %q, comma %q, bom %t, final %t, noise %t", l.newline, l.unit, l.colon, l.comma, l.bom, l.final, l.noise != nil)
+	return fmt.Sprintf("newline %q, unit %q, colon %q, comma %q, bom %t, final %t, noise %t", l.newline, l.unit, l.colon,
+		l.comma, l.bom, l.final, l.noise != nil)
 }
 
 func randomLayout(r *rand.Rand) layout {

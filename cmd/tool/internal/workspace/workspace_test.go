@@ -101,7 +101,8 @@ func TestFind_StopsAtDirectoryOfAnotherOwner(t *testing.T) {
 			t.Errorf("from %s: %v, %v", from, w, err)
 		}
 	}
-	if w, err := workspace.Find(filepath.Join(shared, "theirs/sub")); err != nil || w.Dir != filepath.Join(shared, "theirs") {
+	if w, err := workspace.Find(filepath.Join(shared, "theirs/sub")); err != nil ||
+		w.Dir != filepath.Join(shared, "theirs") {
 		t.Errorf("within one stranger's tree: %v, %v", w, err)
 	}
 }
@@ -162,8 +163,10 @@ func TestProject_UnknownNameListsExisting(t *testing.T) {
 }
 
 func TestProject_NameIsOneSegment(t *testing.T) {
-	w := newWorkspace(t, map[string]string{clientJSON: "{}", "client.json": "{}", ".tool/client.json": "{}", ".tool/.web/client.json": "{}", ".tool/a/b/client.json": "{}"})
-	for _, name := range []string{"", ".", "..", "../.tool/web", "a/b", `a\b`, `..\x`, ".web", "web/", "/web", "web\x00", "C:web", "./web", strings.Repeat("x", 5000)} {
+	w := newWorkspace(t, map[string]string{clientJSON: "{}", "client.json": "{}", ".tool/client.json": "{}",
+		".tool/.web/client.json": "{}", ".tool/a/b/client.json": "{}"})
+	for _, name := range []string{"", ".", "..", "../.tool/web", "a/b", `a\b`, `..\x`, ".web", "web/", "/web", "web\x00",
+		"C:web", "./web", strings.Repeat("x", 5000)} {
 		_, err := w.Project(name)
 		wantFault(t, err, failure.CodeNoLocalProject)
 	}

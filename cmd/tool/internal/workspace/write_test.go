@@ -90,7 +90,8 @@ func TestRecord_SyncsBeforeAndAfterExchange(t *testing.T) {
 		return f.Sync()
 	})
 	workspace.OnExchange(t, func(root *os.Root, from, to string) error {
-		if filepath.Dir(from) != filepath.Dir(to) || !strings.HasPrefix(filepath.Base(from), ".client.json.") || !strings.HasSuffix(from, ".tmp") {
+		if filepath.Dir(from) != filepath.Dir(to) || !strings.HasPrefix(filepath.Base(from), ".client.json.") ||
+			!strings.HasSuffix(from, ".tmp") {
 			t.Errorf("%s is exchanged with %s", from, to)
 		}
 		steps = append(steps, "exchange")
@@ -324,5 +325,6 @@ func TestCheckWritable_LeavesNothingBehind(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(c.Workspace().Dir, ".tool")); err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, c.CheckWritable(), failure.CodeNotRecorded, clientJSON+": cannot be written: no file can be created next to it: ")
+	wantFault(t, c.CheckWritable(), failure.CodeNotRecorded,
+		clientJSON+": cannot be written: no file can be created next to it: ")
 }

@@ -44,7 +44,8 @@ func NewFirefox(t testing.TB) *Firefox {
 		t.Skip("needs Firefox, as of apt-get install firefox-esr")
 	}
 	profile := t.TempDir()
-	prefs := "user_pref(\"marionette.port\", 0);\nuser_pref(\"app.update.disabledForTesting\", true);\nuser_pref(\"datareporting.policy.dataSubmissionEnabled\", false);\n"
+	prefs := "user_pref(\"marionette.port\", 0);\nuser_pref(\"app.update.disabledForTesting\", " +
+		"true);\nuser_pref(\"datareporting.policy.dataSubmissionEnabled\", false);\n"
 	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte(prefs), 0o600); err != nil {
 		t.Fatal(err)
 	}

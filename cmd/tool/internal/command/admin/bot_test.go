@@ -23,7 +23,8 @@ func TestBot_CreateListToken(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 	w.Run(admin.Bot, "create", "@bob/ci", "--json").Fails("not_permitted", "create")
-	for _, args := range [][]string{{"create"}, {"create", "ci"}, {"token", "@alice/ci"}, {"token", "x", "--name", "n"}, {"token", "@alice/ci", "--name", "x", "--expires", "soon"}} {
+	for _, args := range [][]string{{"create"}, {"create", "ci"}, {"token", "@alice/ci"}, {"token", "x", "--name", "n"},
+		{"token", "@alice/ci", "--name", "x", "--expires", "soon"}} {
 		w.Run(admin.Bot, args...).Exits(2)
 	}
 }
@@ -43,7 +44,8 @@ func TestBotToken_ListAndRevoke(t *testing.T) {
 		t.Errorf("%v", f)
 	}
 	w.Run(admin.Bot, "token", "list", "@alice/none", "--json").Fails("not_found", "list")
-	for _, args := range [][]string{{"token", "list"}, {"token", "revoke"}, {"token", "revoke", "@alice/ci"}, {"token", "revoke", "@alice/ci", "x"}, {"token", "revoke", "ci", id}} {
+	for _, args := range [][]string{{"token", "list"}, {"token", "revoke"}, {"token", "revoke", "@alice/ci"},
+		{"token", "revoke", "@alice/ci", "x"}, {"token", "revoke", "ci", id}} {
 		w.Run(admin.Bot, args...).Exits(2)
 	}
 }

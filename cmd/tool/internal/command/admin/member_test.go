@@ -19,11 +19,14 @@ func TestMember_ListAndSet(t *testing.T) {
 	if v["type"] != "member" || v["account"] != "acme" || v["user"] != "nora" || v["role"] != "admin" {
 		t.Errorf("%v", v)
 	}
-	w.Run(admin.Member, "list", "acme", "--json").Done().Prints(`"members":[{"user":"alice","role":"admin"},{"user":"nora","role":"admin"}]`)
-	w.Run(admin.Member, "set", "acme", "bob", "--role", "reader").Exits(1).Prints("there is no member bob of acme", "tool member invite acme --role reader", "member list acme")
+	w.Run(admin.Member, "list", "acme", "--json").Done().Prints(
+		`"members":[{"user":"alice","role":"admin"},{"user":"nora","role":"admin"}]`)
+	w.Run(admin.Member, "set", "acme", "bob", "--role", "reader").Exits(1).Prints("there is no member bob of acme",
+		"tool member invite acme --role reader", "member list acme")
 	w.Run(admin.Member, "list", "alice", "--json").Fails("invalid_body", "list")
 	w.Run(admin.Member, "list", "none", "--json").Fails("not_permitted", "list")
-	for _, args := range [][]string{{"list"}, {"list", "ACME"}, {"set", "acme", "nora"}, {"set", "acme", "nora", "--role", "owner"}, {"set", "acme", "N", "--role", "reader"}, {"set", "acme"}} {
+	for _, args := range [][]string{{"list"}, {"list", "ACME"}, {"set", "acme", "nora"},
+		{"set", "acme", "nora", "--role", "owner"}, {"set", "acme", "N", "--role", "reader"}, {"set", "acme"}} {
 		w.Run(admin.Member, args...).Exits(2)
 	}
 }

@@ -16,21 +16,26 @@ func TestRateLimit_SetsAndShows(t *testing.T) {
 	w := apptest.New(t)
 	w.Run(admin.RateLimit, "crawler", "--json").Fails("not_found", "rate-limit")
 	missing := w.Run(admin.RateLimit, "@alice/none", "--json").Fails("not_found", "rate-limit")
-	if recipe, _ := missing["recipe"].([]any); len(recipe) != 1 || !strings.HasSuffix(recipe[0].(string), " bot list alice") {
+	if recipe, _ := missing["recipe"].([]any); len(recipe) != 1 ||
+		!strings.HasSuffix(recipe[0].(string), " bot list alice") {
 		t.Errorf("the recipe is %v, want tool bot list alice", missing["recipe"])
 	}
-	w.Run(admin.RateLimit, "crawler", "--minute", "60", "--day", "0").Done().Prints("crawler of @alice\n  origin       "+w.Origin, "0 of 60 used", "0 of 0 used", "0 used, unlimited")
+	w.Run(admin.RateLimit, "crawler", "--minute", "60", "--day", "0").Done().Prints(
+		"crawler of @alice\n  origin       "+w.Origin, "0 of 60 used", "0 of 0 used", "0 used, unlimited")
 	w.Run(admin.RateLimit, "crawler", "--hour", "5", "--unlimited", "day").Done().Prints("0 of 60 used", "0 of 5 used")
 	v := w.Run(admin.RateLimit, "crawler", "--account", "alice", "--json").Done().JSON()
 	limits, _ := v["limits"].(map[string]any)
-	if v["type"] != "rateLimit" || len(limits) != 2 || limits["minuteLimit"] != 60.0 || limits["hourLimit"] != 5.0 || v["changed"] != false {
+	if v["type"] != "rateLimit" || len(limits) != 2 || limits["minuteLimit"] != 60.0 || limits["hourLimit"] != 5.0 ||
+		v["changed"] != false {
 		t.Errorf("%v", v)
 	}
 	w.Run(admin.RateLimit, "@bob/ci", "--minute", "1", "--json").Fails("not_permitted", "rate-limit")
 	w.Run(admin.RateLimit, "x", "--minute", "ten").Exits(2).Prints(`--minute is a whole number, not "ten"`)
 	for _, args := range [][]string{
-		{}, {"x", "--minute", "-1"}, {"x", "--minute", "1.5"}, {"x", "--minute", "1000000000000001"}, {"x", "--minute", "99999999999999999999"},
-		{"x", "--unlimited", "second"}, {"x", "--minute", "1", "--unlimited", "minute"}, {"@alice/x", "--account", "bob"}, {"x", "--account", "NO"},
+		{}, {"x", "--minute", "-1"}, {"x", "--minute", "1.5"}, {"x", "--minute", "1000000000000001"},
+		{"x", "--minute", "99999999999999999999"},
+		{"x", "--unlimited", "second"}, {"x", "--minute", "1", "--unlimited", "minute"}, {"@alice/x", "--account", "bob"},
+		{"x", "--account", "NO"},
 	} {
 		w.Run(admin.RateLimit, args...).Exits(2)
 	}
@@ -62,7 +67,8 @@ func TestRateLimit_RefusesSlugOfBotAsBotID(t *testing.T) {
 		" rate-limit @alice/ci --minute 60 --hour 5":        {"ci", "--account", "alice", "--hour", "5", "--minute", "60"},
 	} {
 		refused := w.Run(admin.RateLimit, append(args, "--json")...).Fails("not_found", "rate-limit")
-		if recipe, _ := refused["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), want+" --origin ") {
+		if recipe, _ := refused["recipe"].([]any); len(recipe) != 1 ||
+			!strings.Contains(recipe[0].(string), want+" --origin ") {
 			t.Errorf("%q: the recipe is %v, want tool%s", args, refused["recipe"], want)
 		}
 	}

@@ -17,15 +17,19 @@ func TestTokenCreate_PrintsTheTokenAlone(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
 	r := w.Run(admin.Token, "create", "--name", "laptop").Done()
-	if !pat.Valid(strings.TrimSuffix(r.Out, "\n")) || r.Err != "note: this token is shown once; the hub keeps only its hash\n" {
+	if !pat.Valid(strings.TrimSuffix(r.Out, "\n")) ||
+		r.Err != "note: this token is shown once; the hub keeps only its hash\n" {
 		t.Errorf("%q, %q", r.Out, r.Err)
 	}
-	v := w.Run(admin.Token, "create", "--name", "reader", "--read-only", "--account", "@alice", "--expires", "7d", "--json").Done().JSON()
-	if created, _ := v["token"].(string); v["type"] != "token" || !pat.Valid(created) || v["account"] != "alice" || v["expiresAt"] == nil || len(v["scopes"].([]any)) != 0 {
+	v := w.Run(admin.Token, "create", "--name", "reader", "--read-only", "--account", "@alice", "--expires", "7d",
+		"--json").Done().JSON()
+	if created, _ := v["token"].(string); v["type"] != "token" || !pat.Valid(created) || v["account"] != "alice" ||
+		v["expiresAt"] == nil || len(v["scopes"].([]any)) != 0 {
 		t.Errorf("%v", v)
 	}
 	w.Unprinted("the token was created", admin.Token, "create", "--name", "lost")
-	w.Run(admin.Token, "list").Done().Prints("laptop", "write:config", "reader", "read on @alice", "in use", "never expires")
+	w.Run(admin.Token, "list").Done().Prints("laptop", "write:config", "reader", "read on @alice", "in use",
+		"never expires")
 	w.Run(admin.Token, "create", "--name", strings.Repeat("long ", 20), "--project", w.Project(`{}`).String()).Done()
 	list := w.Run(admin.Token, "list").Done().Out
 	for line := range strings.Lines(list) {
@@ -40,8 +44,10 @@ func TestTokenCreate_Refusals(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
 	for _, args := range [][]string{
-		{}, {"--name", "x", "more"}, {"--name", "x", "--expires", "soon"}, {"--name", "x", "--scope", "use:limit", "--read-only"},
-		{"--name", "x", "--account", "alice", "--project", "@alice/web"}, {"--name", "x", "--account", "ALICE"}, {"--name", "x", "--project", "web"},
+		{}, {"--name", "x", "more"}, {"--name", "x", "--expires", "soon"},
+		{"--name", "x", "--scope", "use:limit", "--read-only"},
+		{"--name", "x", "--account", "alice", "--project", "@alice/web"}, {"--name", "x", "--account", "ALICE"},
+		{"--name", "x", "--project", "web"},
 	} {
 		w.Run(admin.Token, append([]string{"create"}, args...)...).Exits(2)
 	}
@@ -109,7 +115,8 @@ func TestTokenRevoke_SelfLogsOut(t *testing.T) {
 	w.Run(login.Command, "--token", w.Token, "--no-input").Done()
 	given := w.NewToken("")
 	w.Env["TOOL_HUB_TOKEN"] = given
-	w.Run(admin.Token, "revoke", "self").Done().Prints("Revoked "+pat.ID(given)+" (test)", "the token that the variable gives is no longer valid")
+	w.Run(admin.Token, "revoke", "self").Done().Prints("Revoked "+pat.ID(given)+" (test)",
+		"the token that the variable gives is no longer valid")
 	w.Run(admin.Token, "revoke", "self").Done().Prints("was revoked already")
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	delete(w.Env, "TOOL_API_ORIGIN")
@@ -133,7 +140,8 @@ func TestWarning_OfATokenThatExpiresSoon(t *testing.T) {
 	}
 	w.Env["TOOL_HUB_TOKEN"] = expiring("13d")
 	r := w.Run(admin.Token, "list", "--json").Done()
-	if !strings.HasPrefix(r.Err, "warning: the token of TOOL_HUB_TOKEN expires on ") || !strings.Contains(r.Err, w.Origin+"/tokens") || r.JSON()["type"] != "tokens" {
+	if !strings.HasPrefix(r.Err, "warning: the token of TOOL_HUB_TOKEN expires on ") ||
+		!strings.Contains(r.Err, w.Origin+"/tokens") || r.JSON()["type"] != "tokens" {
 		t.Errorf("%q", r.Err)
 	}
 	if r := w.Run(admin.Token, "list").Done(); r.Err != "" { // once a day
@@ -144,7 +152,8 @@ func TestWarning_OfATokenThatExpiresSoon(t *testing.T) {
 	w.Run(login.Command, "--token", stored, "--no-input").Done()
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	delete(w.Env, "TOOL_API_ORIGIN")
-	r = w.Run(admin.Token, "list").Done().Prints("warning: the token of the login file expires on ", "to get another one: tool", "login --origin "+w.Origin)
+	r = w.Run(admin.Token, "list").Done().Prints("warning: the token of the login file expires on ",
+		"to get another one: tool", "login --origin "+w.Origin)
 	if !regexp.MustCompile(`expires on \d+ \w+ \d{4} \d\d:\d\d `).MatchString(r.Err) { // the day alone may be today
 		t.Errorf("%q", r.Err)
 	}

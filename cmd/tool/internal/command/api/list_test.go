@@ -49,10 +49,12 @@ func TestView_GivesTheRunnerOfAPipelineNoCommand(t *testing.T) {
 	w.Write("openapi.json", `{"openapi": "3.1.0", "info": {"title": "::x:: ##[add-mask]a", "version": "1"}, "paths": {}}`)
 	w.Run(api.Command, "update", "@alice/web", "--force").Done().Prints("##[add-mask]a") // a terminal
 	w.Strict = true
-	if r := w.Run(api.Command, "view", "@alice/web").Done().Prints(`title        ::x:: \x23#[add-mask]a`); strings.Contains(r.Out, "##[") {
+	if r := w.Run(api.Command, "view", "@alice/web").Done().Prints(
+		`title        ::x:: \x23#[add-mask]a`); strings.Contains(r.Out, "##[") {
 		t.Error(r.Out)
 	}
-	if r := w.Run(api.Command, "view", "@alice/web", "--json").Done().Prints(`"title":"::x:: \u0023#[add-mask]a"`); strings.Contains(r.Out, "##[") {
+	if r := w.Run(api.Command, "view", "@alice/web", "--json").Done().Prints(
+		`"title":"::x:: \u0023#[add-mask]a"`); strings.Contains(r.Out, "##[") {
 		t.Error(r.Out)
 	}
 }
@@ -69,7 +71,8 @@ func TestAPI_ShowsLongTextsOfTheHubInPart(t *testing.T) {
 			answer = wire.APIs{APIs: []wire.API{shown}}
 		case "/v1/apis/alice/none":
 			kind, status = "application/problem+json", http.StatusBadRequest
-			answer = wire.Problem{Code: "invalid_request", Detail: long, Hint: long, Errors: slices.Repeat([]wire.FieldError{{Pointer: long, Detail: long}}, 200)}
+			answer = wire.Problem{Code: "invalid_request", Detail: long, Hint: long,
+				Errors: slices.Repeat([]wire.FieldError{{Pointer: long, Detail: long}}, 200)}
 		}
 		body, err := wire.Encode(answer)
 		if err != nil {
@@ -106,7 +109,8 @@ func TestAPI_FollowsTheEnvironment(t *testing.T) {
 
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	w.Write(".tool/web/client.prod.json", `{"origin": "http://127.0.0.1:1", "api": "@alice/web"}`)
-	for stage, args := range map[string][]string{"view": {"view", "@alice/web"}, "update": {"update", "@alice/web"}, "rm": {"rm", "@alice/web"}} {
+	for stage, args := range map[string][]string{"view": {"view", "@alice/web"}, "update": {"update", "@alice/web"},
+		"rm": {"rm", "@alice/web"}} {
 		w.Run(api.Command, append(args, "--json")...).Fails("not_logged_in", stage)
 	}
 }
@@ -159,7 +163,8 @@ func TestRm_RefusesAnAPIThatProjectsUse(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
 	project := w.Project(`{}`)
-	w.Run(api.Command, "rm", "@alice/web", "--force").Exits(1).Prints("@alice/web is used by @alice/web", "change the API of these projects")
+	w.Run(api.Command, "rm", "@alice/web", "--force").Exits(1).Prints("@alice/web is used by @alice/web",
+		"change the API of these projects")
 	w.Run(api.Command, "rm", "@alice/web", "--json").Fails("api_in_use", "rm")
 	if _, err := w.Client().DeleteProject(t.Context(), project); err != nil {
 		t.Fatal(err)

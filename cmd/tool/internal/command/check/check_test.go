@@ -47,7 +47,8 @@ func TestCheck_FindsNothingInAGoodProject(t *testing.T) {
 
 func TestCheck_ListsAllErrorsWithTheirPositions(t *testing.T) {
 	w := world(t)
-	w.Write(".tool/web/client.json", "{\n  \"project\": \"web\",\n  \"source\": \"none.yaml\",\n  \"settings\": {\"basePath\": \"../x\"}\n}\n")
+	w.Write(".tool/web/client.json",
+		"{\n  \"project\": \"web\",\n  \"source\": \"none.yaml\",\n  \"settings\": {\"basePath\": \"../x\"}\n}\n")
 	w.Write(".tool/web/stack.json", "{\"name\": \"@alice/web\",\n \"version\": \"1\"}")
 	w.Write(".tool/web/manifest.json", `{}`)
 	w.Write(".tool/hub.json", "{\n  \"origin\": 5}")
@@ -163,7 +164,8 @@ func TestCheck_SaysThatTheHubDidNotCheckSettings(t *testing.T) {
 	w := world(t)
 	w.Write(".tool/web/stack.json", stackWithSchema)
 	w.Write(".tool/web/s.json", `{"properties": {"title": {"type": "number"}}}`)
-	lines(w, ".tool/web/client.json:1:49: the stack's schema does not allow settings/title: must be a number, not a string")
+	lines(w, ".tool/web/client.json:1:49: the stack's schema does not allow settings/title: must be a number, not a "+
+		"string")
 	const note = "the settings were not checked against the stack's schema: "
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	w.Run(check.Command).Done().Prints("no problem found", "note: "+note)

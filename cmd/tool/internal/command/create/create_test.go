@@ -68,7 +68,8 @@ func TestCreate_NeverChangesAnExistingProject(t *testing.T) {
 	w.Run(command(w), "web", "--json").Done()
 	w.Local("", `{"title": "other"}`)
 	f := w.Run(command(w), "web", "--json").Fails("project_exists", "create")
-	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "push web --project @alice/web") {
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 ||
+		!strings.Contains(recipe[0].(string), "push web --project @alice/web") {
 		t.Errorf("%v", f)
 	}
 	if config, _ := w.Config(apptest.Stack); config != `{"title":"web"}` {
@@ -82,14 +83,20 @@ func TestCreate_ChecksBeforeItRegistersAnything(t *testing.T) {
 		change      func(w *apptest.World)
 		code, stage string
 	}{
-		"no such version":     {[]string{"web", "--stack-version", "9.9.9"}, nil, "stack_not_published", "create"},
-		"malformed name":      {[]string{"We b"}, nil, "invalid_name", "read"},
-		"another's account":   {[]string{"@bob/web"}, nil, "not_permitted", "create"},
-		"no scope":            {[]string{"web"}, func(w *apptest.World) { w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config") }, "missing_scope", "create"},
-		"no settings":         {[]string{"web"}, func(w *apptest.World) { w.Write(".tool/web/client.json", `{"source": "openapi.json"}`) }, "no_settings", "read"},
-		"no source":           {[]string{"web"}, func(w *apptest.World) { w.Write(".tool/web/client.json", `{"settings": {}}`) }, "invalid_file", "api"},
-		"an unknown API":      {[]string{"web"}, func(w *apptest.World) { w.Write(".tool/web/client.json", `{"settings": {}, "api": "@alice/none"}`) }, "api_not_found", "api"},
-		"a broken stack.json": {[]string{"web"}, func(w *apptest.World) { w.Write(".tool/web/stack.json", `{`) }, "invalid_file", "stack"},
+		"no such version":   {[]string{"web", "--stack-version", "9.9.9"}, nil, "stack_not_published", "create"},
+		"malformed name":    {[]string{"We b"}, nil, "invalid_name", "read"},
+		"another's account": {[]string{"@bob/web"}, nil, "not_permitted", "create"},
+		"no scope": {[]string{"web"},
+			func(w *apptest.World) { w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config") }, "missing_scope", "create"},
+		"no settings": {[]string{"web"},
+			func(w *apptest.World) { w.Write(".tool/web/client.json", `{"source": "openapi.json"}`) }, "no_settings", "read"},
+		"no source": {[]string{"web"},
+			func(w *apptest.World) { w.Write(".tool/web/client.json", `{"settings": {}}`) }, "invalid_file", "api"},
+		"an unknown API": {[]string{"web"},
+			func(w *apptest.World) { w.Write(".tool/web/client.json", `{"settings": {}, "api": "@alice/none"}`) },
+			"api_not_found", "api"},
+		"a broken stack.json": {[]string{"web"}, func(w *apptest.World) { w.Write(".tool/web/stack.json", `{`) },
+			"invalid_file", "stack"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := published(t)
@@ -113,7 +120,8 @@ func TestCreate_ChecksBeforeItRegistersAnything(t *testing.T) {
 func TestCreate_SaysWhatWasDoneWhenASeedFails(t *testing.T) {
 	w := published(t)
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusInsufficientStorage, "storage_full", "the hub's disk is full")
+		return r.Method == http.MethodPut &&
+			apptest.Refuse(rw, http.StatusInsufficientStorage, "storage_full", "the hub's disk is full")
 	})
 	f := w.Run(command(w), "web", "--json").Fails("storage_full", "seed")
 	if f["projectCreated"] != true || f["configWritten"] != nil || f["requestId"] != "r1" ||
@@ -152,7 +160,8 @@ func TestCreate_SaysAfterANoWhatTheGuideMade(t *testing.T) {
 	w.Run(command(w), "--base-files").Done().Prints("Aborted: published @alice/web 1.0.0; no project was created")
 	w.UI.Answers = []string{"@alice/site", "yes"}
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return r.URL.Path == "/v1/projects" && r.Method == http.MethodPost && apptest.Refuse(rw, http.StatusConflict, "project_exists", "it exists")
+		return r.URL.Path == "/v1/projects" && r.Method == http.MethodPost &&
+			apptest.Refuse(rw, http.StatusConflict, "project_exists", "it exists")
 	})
 	if r := w.Run(command(w), "--base-files").Exits(1); strings.Contains(r.Err, "nothing was changed") {
 		t.Errorf("an API was registered: %s", r.Err)
@@ -317,7 +326,8 @@ func TestCreate_SendsSecretsOnlyIfSomebodyAllowsIt(t *testing.T) {
 
 func TestCreate_BundlesTheFilesOfADescription(t *testing.T) {
 	w := published(t)
-	w.Write("openapi.json", `{"openapi": "3.0.0", "info": {"title": "Files", "version": "1"}, "paths": {"/a": {"$ref": "paths/a.yaml"}, "/b": {"$ref": "paths/b.yaml"}}}`)
+	w.Write("openapi.json",
+		`{"openapi": "3.0.0", "info": {"title": "Files", "version": "1"}, "paths": {"/a": {"$ref": "paths/a.yaml"}, "/b": {"$ref": "paths/b.yaml"}}}`)
 	w.Write("paths/a.yaml", "get: {responses: {'200': {$ref: ../ok.yaml}}}\n")
 	w.Write("ok.yaml", "description: It worked.\n")
 	run := w.Run(command(w), "web", "--json").Done()
@@ -349,7 +359,8 @@ func TestCreate_OffersAnAPIOfTheAccount(t *testing.T) {
 			w := published(t)
 			const text = `{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {}}`
 			w.Write("openapi.json", text)
-			if _, err := w.Client().UploadAPI(t.Context(), "alice", hubclient.Description{Document: []byte(text + c.change)}, "test"); err != nil {
+			if _, err := w.Client().UploadAPI(t.Context(), "alice", hubclient.Description{Document: []byte(text + c.change)},
+				"test"); err != nil {
 				t.Fatal(err)
 			}
 			w.UI.Answers = []string{c.answer}
@@ -367,12 +378,15 @@ func TestCreate_NotesAnAPIOfTheAccountInAPipeline(t *testing.T) {
 	const text = `{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {}}`
 	w.Write("openapi.json", text)
 	for _, document := range []string{text, strings.Replace(text, "Pets", "Others", 1)} {
-		if _, err := w.Client().UploadAPI(t.Context(), "alice", hubclient.Description{Document: []byte(document)}, document); err != nil {
+		if _, err := w.Client().UploadAPI(t.Context(), "alice", hubclient.Description{Document: []byte(document)},
+			document); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r := w.Run(command(w), "web", "--json").Done().JSON()
-	if notes := fmt.Sprint(r["notes"]); r["apiRegistered"] != true || strings.Count(notes, "has the same description") != 1 || !strings.Contains(notes, "project edit @alice/web --api @alice/pets") {
+	if notes := fmt.Sprint(r["notes"]); r["apiRegistered"] != true ||
+		strings.Count(notes, "has the same description") != 1 ||
+		!strings.Contains(notes, "project edit @alice/web --api @alice/pets") {
 		t.Errorf("%v", r)
 	}
 }

@@ -21,7 +21,8 @@ func TestCreate_RecordsInTheEnvironment(t *testing.T) {
 	w.Write(".tool/web/client.prod.json", `{"origin": "`+w.Origin+`", "settings": {"title": "live"}}`)
 	command := func(a *app.App) *cobra.Command { return create.Command(a, nil) }
 	w.Run(command, "web", "--env", "prod").Done().Prints("environment  prod")
-	if got := w.Read(".tool/web/client.prod.json"); !strings.Contains(got, `"project": "@alice/web"`) || !strings.Contains(got, `"api": "@alice/web"`) {
+	if got := w.Read(".tool/web/client.prod.json"); !strings.Contains(got, `"project": "@alice/web"`) ||
+		!strings.Contains(got, `"api": "@alice/web"`) {
 		t.Errorf("client.prod.json is %s", got)
 	}
 	if got := w.Read(".tool/web/client.json"); got != before {

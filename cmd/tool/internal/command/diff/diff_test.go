@@ -17,7 +17,8 @@ func TestDiff_ShowsWhatAPushWouldChange(t *testing.T) {
 		"    + new: true\n", `    ~ title: "hub" → "local"`, "    - gone: 1\n")
 	r := w.Run(diff.Command, "--json").Done().JSON()
 	changes := r["changes"].(map[string]any)
-	if r["type"] != "diff" || r["same"] != false || r["updatedVia"] != "api" || changes["added"].(map[string]any)["new"] != true {
+	if r["type"] != "diff" || r["same"] != false || r["updatedVia"] != "api" ||
+		changes["added"].(map[string]any)["new"] != true {
 		t.Errorf("%v", r)
 	}
 	if config, _ := w.Config(apptest.Stack); config != `{"gone":1,"title":"hub"}` {
@@ -30,7 +31,8 @@ func TestDiff_NotesWhatTheSchemaDoesNotAllow(t *testing.T) {
 	w.PublishSchema("2.0.0", `{"properties": {"title": {"type": "string"}}}`)
 	w.Local("@alice/web", `{"title": 1}`)
 	for _, enforce := range []bool{false, true} {
-		if _, err := w.Client().EditProject(t.Context(), apptest.Stack, wire.EditProject{EnforceSchema: &enforce}); err != nil {
+		if _, err := w.Client().EditProject(t.Context(), apptest.Stack,
+			wire.EditProject{EnforceSchema: &enforce}); err != nil {
 			t.Fatal(err)
 		}
 		w.Run(diff.Command, "web").Done().
@@ -79,7 +81,8 @@ func TestDiff_ComparesWithAnEarlierRevision(t *testing.T) {
 	w := apptest.Differing(t)
 	_, first := w.Config(apptest.Stack)
 	w.Edit(apptest.Stack, "title", `"edited"`)
-	w.Run(diff.Command, "web", "--to", first[:8]).Done().Prints("web differs from @alice/web at "+first[:12], `~ title: "hub" → "local"`)
+	w.Run(diff.Command, "web", "--to", first[:8]).Done().Prints("web differs from @alice/web at "+first[:12],
+		`~ title: "hub" → "local"`)
 	r := w.Run(diff.Command, "web", "--to", "0000", "--json").Fails("revision_not_kept", "diff")
 	if recipe := r["recipe"].([]any)[0].(string); !strings.Contains(recipe, "log web") {
 		t.Errorf("%v", r)

@@ -11,9 +11,11 @@ import (
 func TestDiff_MarkdownHasNoEffect(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Edit(apptest.Stack, "gone", `1`)
-	w.Local("@alice/web", `{"title": "a|b`+"`c`"+`<img src=x>\n@alice #1 https://x.example *b* [l](u) &lt; hubpat_`+strings.Repeat("a", 40)+`", "@everyone": true}`)
+	w.Local("@alice/web", `{"title": "a|b`+"`c`"+`<img src=x>\n@alice #1 https://x.example *b* [l](u) &lt; hubpat_`+
+		strings.Repeat("a", 40)+`", "@everyone": true}`)
 	r := w.Run(diff.Command, "web", "--format", "markdown").Done()
-	if !strings.HasPrefix(r.Out, "### <code>web</code> and the config of <code>&#64;alice&#47;web</code>: 1 added, 1 changed, 1 removed\n\nHub: <code>http&#58;&#47;&#47;127") ||
+	if !strings.HasPrefix(r.Out,
+		"### <code>web</code> and the config of <code>&#64;alice&#47;web</code>: 1 added, 1 changed, 1 removed\n\nHub: <code>http&#58;&#47;&#47;127") ||
 		!strings.Contains(r.Out, "</code>\n\n| | key | on the hub | here |\n|---|---|---|---|\n") {
 		t.Errorf("%s", r.Out)
 	}

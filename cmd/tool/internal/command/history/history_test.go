@@ -122,7 +122,8 @@ func TestShow_RefusesUnknownAndAmbiguousRevisions(t *testing.T) {
 		Prints("the hub keeps no revision of the config of @alice/web as old as latest~9")
 	w.Run(history.ShowCommand, "web", "r9").Exits(1).
 		Prints("the hub keeps no revision of the config of @alice/web with the number r9")
-	w.Run(history.ShowCommand, "web", "r").Exits(2).Prints("<revision> is a number such as r12, latest or latest~1, or 4 to 64")
+	w.Run(history.ShowCommand, "web", "r").Exits(2).Prints(
+		"<revision> is a number such as r12, latest or latest~1, or 4 to 64")
 	w.Run(history.ShowCommand, "web", "0000", "--json").Fails("revision_not_kept", "show")
 	w.Run(history.ShowCommand, "web", "0000").Exits(1).Prints("try: tool -C " + w.Dir + " log web")
 	for _, bad := range [][]string{{}, {"web"}, {"web", "123"}, {"web", "xyzw"}, {"", "1234"}, {"a", "b", "c"}} {

@@ -16,7 +16,8 @@ import (
 func TestInit_CreatesALocalProject(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
-	w.Run(initialize.Command, "web", "--stack", "@acme/web", "--base-path", "app").Done().Prints("Created the local project web", "tool", "login")
+	w.Run(initialize.Command, "web", "--stack", "@acme/web", "--base-path", "app").Done().Prints(
+		"Created the local project web", "tool", "login")
 	if stack := w.Read(".tool/web/stack.json"); !strings.Contains(stack, `"@acme/web"`) {
 		t.Errorf("stack.json is %s", stack)
 	}
@@ -52,13 +53,15 @@ func TestInit_AdvisesCreateOnlyWithAnAPIDescription(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
 	w.Strict = true
-	r := w.Run(initialize.Command, "web", "--stack", "@acme/web").Done().Prints("openapi.yaml does not exist yet: add the API's description")
+	r := w.Run(initialize.Command, "web", "--stack", "@acme/web").Done().Prints(
+		"openapi.yaml does not exist yet: add the API's description")
 	if strings.Contains(r.Out, "project create") {
 		t.Errorf("a create that would fail is advised:\n%s", r.Out)
 	}
 	w.Write("openapi.json", "{}")
 	r = w.Run(initialize.Command, "shop", "--stack", "@acme/shop").Done().Prints("project create shop --from shop")
-	if client := w.Read(".tool/shop/client.json"); !strings.Contains(client, `"openapi.json"`) || strings.Contains(r.Out, "does not exist") {
+	if client := w.Read(".tool/shop/client.json"); !strings.Contains(client, `"openapi.json"`) ||
+		strings.Contains(r.Out, "does not exist") {
 		t.Errorf("client.json is %s\n%s", client, r.Out)
 	}
 }
@@ -71,12 +74,15 @@ func TestInit_CreatesAnEnvironment(t *testing.T) {
 	w.Run(initialize.Command, "web", "--stack", "@acme/web").Done()
 	w.Run(initialize.Command, "--env", "prod", "--origin", "https://hub.example.com/").Done().
 		Prints("Created the environment prod of web", "project create web --from web --env prod")
-	if got, want := w.Read(".tool/web/client.prod.json"), "{\n  \"$schema\": \"https://hub.example.com/schema/client.env.json\",\n  \"origin\": \"https://hub.example.com\",\n  \"settings\": {}\n}\n"; got != want {
+	if got, want := w.Read(".tool/web/client.prod.json"),
+		"{\n  \"$schema\": \"https://hub.example.com/schema/client.env.json\",\n  \"origin\": \"https://hub.example.com\",\n  \"settings\": {}\n}\n"; got != want {
 		t.Errorf("client.prod.json is %s, want %s", got, want)
 	}
 	w.Run(initialize.Command, "web", "--env", "prod", "--json").Fails("invalid_file", "init")
-	w.Run(initialize.Command, "web", "--env", "staging").Done().Prints("it uses the workspace's hub", "project create web-staging")
-	for _, args := range [][]string{{"--env", "Prod"}, {"--env", "a", "--stack", "@a/b"}, {"--env", "a", "--origin", "hub"}, {"--origin", "https://hub.example.com"}} {
+	w.Run(initialize.Command, "web", "--env", "staging").Done().Prints("it uses the workspace's hub",
+		"project create web-staging")
+	for _, args := range [][]string{{"--env", "Prod"}, {"--env", "a", "--stack", "@a/b"},
+		{"--env", "a", "--origin", "hub"}, {"--origin", "https://hub.example.com"}} {
 		w.Run(initialize.Command, append(args, "web")...).Exits(2)
 	}
 }
@@ -85,8 +91,10 @@ func TestInit_SaysWhichWorkspaceItUses(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
 	w.Strict = true
-	w.Run(initialize.Command, "web", "--stack", "@acme/web").Done().Prints("Created the local project web in the new workspace " + w.Dir)
-	w.Run(initialize.Command, "shop", "--stack", "@acme/shop").Done().Prints("Created the local project shop in the workspace " + w.Dir)
+	w.Run(initialize.Command, "web", "--stack", "@acme/web").Done().Prints(
+		"Created the local project web in the new workspace " + w.Dir)
+	w.Run(initialize.Command, "shop", "--stack", "@acme/shop").Done().Prints(
+		"Created the local project shop in the workspace " + w.Dir)
 	above, below := w.Dir, filepath.Join(w.Dir, "below")
 	if err := os.Mkdir(below, 0o755); err != nil {
 		t.Fatal(err)
@@ -96,7 +104,8 @@ func TestInit_SaysWhichWorkspaceItUses(t *testing.T) {
 		"Created the local project api in the workspace "+above,
 		"warning: "+below+" is in the workspace "+above+", to which the project is added")
 	r := w.Run(initialize.Command, "--sample", "--json").Done()
-	if r.JSON()["workspace"] != below || r.JSON()["workspaceCreated"] != true || !strings.Contains(r.Err, "becomes a workspace of its own") {
+	if r.JSON()["workspace"] != below || r.JSON()["workspaceCreated"] != true ||
+		!strings.Contains(r.Err, "becomes a workspace of its own") {
 		t.Errorf("%v\n%s", r.JSON(), r.Err)
 	}
 }
@@ -105,11 +114,14 @@ func TestInit_CreatesASample(t *testing.T) {
 	t.Parallel()
 	w := apptest.New(t)
 	w.Strict = true
-	w.Run(initialize.Command, "pets", "--sample").Done().Prints("publish pets", "project create pets --from pets --base-files")
-	if stack := w.Read(".tool/pets/stack.json"); strings.Contains(stack, "name") || !strings.Contains(stack, `"module": "mod.ts"`) {
+	w.Run(initialize.Command, "pets", "--sample").Done().Prints("publish pets",
+		"project create pets --from pets --base-files")
+	if stack := w.Read(".tool/pets/stack.json"); strings.Contains(stack, "name") ||
+		!strings.Contains(stack, `"module": "mod.ts"`) {
 		t.Errorf("stack.json is %s", stack)
 	}
-	for _, name := range []string{"openapi.yaml", "apps/web/src/App.tsx", "apps/web/.toolignore", ".tool/pets/mod.ts", ".tool/pets/src/forms.ts"} {
+	for _, name := range []string{"openapi.yaml", "apps/web/src/App.tsx", "apps/web/.toolignore", ".tool/pets/mod.ts",
+		".tool/pets/src/forms.ts"} {
 		if w.Read(name) == "" {
 			t.Errorf("%s is empty", name)
 		}
@@ -135,7 +147,8 @@ func TestInit_NamesTheSchemasOfAKnownHub(t *testing.T) {
 	w.Run(initialize.Command, "web", "--env", "prod", "--origin", "https://prod.example.com").Done()
 	for name, want := range map[string]string{
 		"client.json": hub + "/schema/client.json", "stack.json": hub + "/schema/stack.json",
-		"client.test.json": hub + "/schema/client.env.json", "client.prod.json": "https://prod.example.com/schema/client.env.json",
+		"client.test.json": hub + "/schema/client.env.json",
+		"client.prod.json": "https://prod.example.com/schema/client.env.json",
 	} {
 		if text := w.Read(".tool/web/" + name); !strings.HasPrefix(text, "{\n  \"$schema\": \""+want+"\",\n") {
 			t.Errorf("%s is %s, want the schema %s", name, text, want)

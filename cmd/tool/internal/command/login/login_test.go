@@ -41,7 +41,8 @@ func TestLogin_AsksForTheTokenThatIsMissing(t *testing.T) {
 	delete(w.Env, "TOOL_API_ORIGIN")
 	w.UI.Answers = []string{w.Origin, "token", w.Token}
 	w.Run(login.Command).Done().Prints("Logged in to")
-	if len(w.UI.Asked) != 3 || !strings.Contains(w.UI.Asked[0], "Which hub?") || !strings.Contains(w.UI.Asked[2], "Token for "+w.Origin) {
+	if len(w.UI.Asked) != 3 || !strings.Contains(w.UI.Asked[0], "Which hub?") ||
+		!strings.Contains(w.UI.Asked[2], "Token for "+w.Origin) {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 	w.UI.Answers = []string{w.Origin}
@@ -132,7 +133,8 @@ func TestLogin_IsApprovedInABrowser(t *testing.T) {
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	delete(w.Env, "TOOL_API_ORIGIN")
 	browser(t, w, func(client *http.Client, code string) {
-		post(t, client, w.Origin+"/device", url.Values{"code": {code}, "decision": {"approve"}, "scopes": {"write:config"}, "lifetime": {"30d"}})
+		post(t, client, w.Origin+"/device",
+			url.Values{"code": {code}, "decision": {"approve"}, "scopes": {"write:config"}, "lifetime": {"30d"}})
 	})
 	w.UI.Answers = []string{w.Origin, "browser"}
 	w.Run(login.Command).Done().Prints("Your code: ", "Compare both",
@@ -160,7 +162,8 @@ func TestLogin_RevokesAnApprovedTokenThatCannotBeStored(t *testing.T) {
 	before := valid()
 	browser(t, w, approve)
 	w.UI.Answers = []string{"browser"}
-	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("cannot be written", "hint: the token that you approved is revoked")
+	w.Run(login.Command, "--origin", w.Origin).Exits(1).Prints("cannot be written",
+		"hint: the token that you approved is revoked")
 	if after := valid(); after != before {
 		t.Errorf("%d tokens are valid, %d were before", after, before)
 	}

@@ -31,9 +31,11 @@ func TestLogin_ChangesTheWorkspaceOnlyWhenAsked(t *testing.T) {
 		}
 	}
 	w.Write(".tool/hub.json", `{"origin": "`+w.Origin+`"}`)
-	w.Run(login.Command, "--origin", other.Origin).Done().Prints("this workspace belongs to "+w.Origin, "--origin "+other.Origin+" --workspace")
+	w.Run(login.Command, "--origin", other.Origin).Done().Prints("this workspace belongs to "+w.Origin,
+		"--origin "+other.Origin+" --workspace")
 	belongs(w.Origin)
-	w.Run(login.Command, "--origin", other.Origin, "--workspace").Done().Prints(other.Origin + " was recorded in .tool/hub.json as the hub of this workspace (was " + w.Origin + ")")
+	w.Run(login.Command, "--origin", other.Origin, "--workspace").Done().Prints(
+		other.Origin + " was recorded in .tool/hub.json as the hub of this workspace (was " + w.Origin + ")")
 	belongs(other.Origin)
 
 	w.Strict = false
@@ -82,8 +84,10 @@ func TestLogout_RemovesTheLoginOfTheWorkspace(t *testing.T) {
 
 func TestLogout_MakesNoOtherHubTheCurrentOne(t *testing.T) {
 	w, other := twoHubs(t)
-	w.Run(login.LogoutCommand).Done().Prints("Logged out of "+other.Origin, "no hub is current now; to choose one: tool -C "+w.Dir+" login --origin "+w.Origin)
-	if r := w.Run(login.LogoutCommand, "--origin", w.Origin, "--json").Done().JSON(); r["existed"] != true || r["current"] != "" {
+	w.Run(login.LogoutCommand).Done().Prints("Logged out of "+other.Origin,
+		"no hub is current now; to choose one: tool -C "+w.Dir+" login --origin "+w.Origin)
+	if r := w.Run(login.LogoutCommand, "--origin", w.Origin, "--json").Done().JSON(); r["existed"] != true ||
+		r["current"] != "" {
 		t.Errorf("%v", r)
 	}
 }

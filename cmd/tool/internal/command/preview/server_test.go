@@ -134,13 +134,16 @@ func TestServer_SendsWhatChanged(t *testing.T) {
 	s.show(shown("1", map[string]string{"a": "alpha", "b": "beta", "c": ""}), nil)
 	first := s.get(s.page, "/SECRET/changes?after=0")
 	c, contents := read(t, first.Body.Bytes())
-	if got := fmt.Sprint(c.N, c.Files, contents); got != "1 [{a 5 false false} {b 4 false false} {c 0 false false}] map[a:alpha b:beta c: mod.ts://]" ||
+	if got := fmt.Sprint(c.N, c.Files,
+		contents); got != "1 [{a 5 false false} {b 4 false false} {c 0 false false}] map[a:alpha b:beta c: mod.ts://]" ||
 		string(c.Config) != `{"a":1}` || c.API != "{}" || c.Stack.Module != "mod.ts" || c.Failed != nil {
 		t.Errorf("%+v: %s", c, got)
 	}
 	s.show(shown("2", map[string]string{"a": "other", "c": "", "d": "new"}), nil)
 	c, contents = read(t, s.get(s.page, "/SECRET/changes?after=1").Body.Bytes())
-	if got := fmt.Sprint(c.N, c.Files, contents); got != "2 [{a 5 false false} {c 0 false true} {d 3 false false}] map[a:other d:new]" || !c.Imports[0].Same {
+	if got := fmt.Sprint(c.N, c.Files,
+		contents); got != "2 [{a 5 false false} {c 0 false true} {d 3 false false}] map[a:other d:new]" ||
+		!c.Imports[0].Same {
 		t.Errorf("%+v: %s", c, got)
 	}
 	s.show(shown("2", map[string]string{"a": "other"}), &failed{Message: "no"})

@@ -121,7 +121,8 @@ func TestSource_WatchesAllFilesOfTheDescription(t *testing.T) {
 	t.Parallel()
 	files := maps.Clone(project)
 	files["api.yaml"] = "openapi: 3.1.0\npaths:\n  /pets:\n    $ref: api/paths/pets.yaml\n"
-	files["api/paths/pets.yaml"] = "get:\n  responses:\n    '200':\n      content: {application/json: {schema: {$ref: ../schemas/Pet.json}}}\n"
+	files["api/paths/pets.yaml"] = "get:\n  responses:\n    '200':\n      content: {application/json: {schema: {$ref: " +
+		"../schemas/Pet.json}}}\n"
 	files["api/schemas/Pet.json"] = `{"type": "object", "title": "First"}`
 	s := testSource(t, files)
 	if now, err := s.read(t.Context()); err != nil || !strings.Contains(string(now.API), "First") {

@@ -149,12 +149,14 @@ func TestRm_SaysWhetherTheProjectCanBeRestored(t *testing.T) {
 func TestRestore(t *testing.T) {
 	w := world(t)
 	w.Run(command, "list", "--deleted").Done().Prints("No deleted projects that you can see")
-	w.Run(command, "rm", "@alice/web", "--force").Done().Prints("Deleted @alice/web", " project restore @alice/web --origin ")
+	w.Run(command, "rm", "@alice/web", "--force").Done().Prints("Deleted @alice/web",
+		" project restore @alice/web --origin ")
 	w.Run(command, "list").Done().Prints("No projects")
 	w.Run(command, "list", "--deleted").Done().Prints("@alice/web", "deleted by alice", "can be restored until")
 	w.Run(command, "list", "alice", "--deleted", "--json").Done().Prints(`"deleted":true`, `"restorableUntil"`)
 	w.Run(command, "view", "@alice/web", "--json").Fails("not_found", "view")
-	w.Run(command, "view", "@alice/web").Prints("alice deleted it; it can be restored until", " project restore @alice/web --origin ")
+	w.Run(command, "view", "@alice/web").Prints("alice deleted it; it can be restored until",
+		" project restore @alice/web --origin ")
 	w.Run(command, "restore", "@alice/web").Done().Prints("Restored @alice/web")
 	w.Run(command, "restore", "@alice/web").Done().Prints("@alice/web was not deleted")
 	w.Unprinted("the restore went through", command, "restore", "@alice/web")
@@ -166,7 +168,8 @@ func TestRestore_FailsWithoutProjectOrScope(t *testing.T) {
 	w.Run(command, "restore").Exits(2)
 	w.Run(command, "restore", "A b").Exits(2)
 	f := w.Run(command, "restore", "@alice/none", "--json").Fails("not_found", "restore")
-	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project list alice --deleted") {
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 ||
+		!strings.Contains(recipe[0].(string), "project list alice --deleted") {
 		t.Errorf("%v", f)
 	}
 	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config")
@@ -221,7 +224,8 @@ func TestRename(t *testing.T) {
 	w := world(t)
 	w.UI.Answers = []string{"no", "yes"}
 	w.Run(command, "rename", "@alice/web", "shop").Done().Prints("Aborted")
-	w.Run(command, "rename", "web", "@alice/shop").Done().Prints("Renamed @alice/web to @alice/shop", "page", "/@alice/shop")
+	w.Run(command, "rename", "web", "@alice/shop").Done().Prints("Renamed @alice/web to @alice/shop", "page",
+		"/@alice/shop")
 	if want := "Rename @alice/web to @alice/shop?"; !strings.Contains(w.UI.Asked[1], want) {
 		t.Errorf("asked %q, want %s", w.UI.Asked, want)
 	}
@@ -229,13 +233,15 @@ func TestRename(t *testing.T) {
 	w.Run(command, "rename", "@alice/web", "shop").Done().Prints("@alice/shop has this name already")
 	w.Strict = true
 	r := w.Run(command, "rename", "@alice/web", "store", "--json").Done().JSON()
-	if r["type"] != "renamed" || r["former"].(map[string]any)["slug"] != "shop" || r["project"].(map[string]any)["slug"] != "store" {
+	if r["type"] != "renamed" || r["former"].(map[string]any)["slug"] != "shop" ||
+		r["project"].(map[string]any)["slug"] != "store" {
 		t.Errorf("%v", r)
 	}
 	w.Unprinted("the project was renamed", command, "rename", "@alice/web", "web")
 	w.Run(command, "copy", "@alice/web", "other").Done()
 	f := w.Run(command, "rename", "@alice/web", "other", "--json").Fails("project_exists", "rename")
-	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project view @alice/other") {
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 ||
+		!strings.Contains(recipe[0].(string), "project view @alice/other") {
 		t.Errorf("%v", f)
 	}
 	w.Run(command, "rename", "@alice/web", "@bob/web").Exits(2).Prints("project copy @alice/web @bob/web")
@@ -252,7 +258,8 @@ func TestRm_AsksForThePresentName(t *testing.T) {
 	w.Run(command, "rename", "@alice/web", "shop").Done()
 	w.Strict = true // nobody can see it
 	f := w.Run(command, "rm", "@alice/web", "--json").Fails("renamed", "rm")
-	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project rm @alice/shop --force") {
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 ||
+		!strings.Contains(recipe[0].(string), "project rm @alice/shop --force") {
 		t.Errorf("%v", f)
 	}
 	w.Strict = false
@@ -266,7 +273,8 @@ func TestCopy(t *testing.T) {
 	w.Run(command, "view", "@alice/web-pr-7").Done().Prints("expires")
 	w.Run(command, "list").Done().Prints("@alice/web-pr-7", ", expires ")
 	r := w.Run(command, "copy", "@alice/web", "@alice/kept", "--visibility", "public", "--json").Done().JSON()
-	if r["type"] != "copied" || r["visibility"] != "public" || r["expiresAt"] != nil || r["copyOf"].(map[string]any)["slug"] != "web" {
+	if r["type"] != "copied" || r["visibility"] != "public" || r["expiresAt"] != nil ||
+		r["copyOf"].(map[string]any)["slug"] != "web" {
 		t.Errorf("%v", r)
 	}
 }
@@ -275,7 +283,8 @@ func TestCopy_OfAMissingProjectListsThoseOfTheAccount(t *testing.T) {
 	w := world(t)
 	f := w.Run(command, "copy", "@alice/none", "other", "--json").Fails("invalid_body", "create")
 	recipe, _ := f["recipe"].([]any)
-	if f["reason"] != "there is no project @alice/none on "+w.Origin || len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project list alice") {
+	if f["reason"] != "there is no project @alice/none on "+w.Origin || len(recipe) != 1 ||
+		!strings.Contains(recipe[0].(string), "project list alice") {
 		t.Errorf("%v", f)
 	}
 }
@@ -285,18 +294,21 @@ func TestCopy_NeverChangesAProject(t *testing.T) {
 	w.Run(command, "copy", "@alice/web", "other").Done()
 	w.Edit(apptest.Stack, "title", `"edited"`)
 	f := w.Run(command, "copy", "@alice/web", "other", "--json").Fails("project_exists", "create")
-	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project view @alice/other") {
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 ||
+		!strings.Contains(recipe[0].(string), "project view @alice/other") {
 		t.Errorf("%v", f)
 	}
 	w.Run(command, "copy", "@alice/none", "third", "--json").Fails("invalid_body", "create")
 	w.Run(command, "copy", "web", "copied").Done().Prints("Created @alice/copied as a copy of @alice/web")
 	w.Run(command, "rm", "@alice/web", "--force").Done()
 	f = w.Run(command, "copy", "@alice/web", "third", "--json").Fails("invalid_body", "create")
-	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project restore @alice/web") {
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 ||
+		!strings.Contains(recipe[0].(string), "project restore @alice/web") {
 		t.Errorf("%v", f)
 	}
 	w.Run(command, "copy", "@alice/web", "A b", "--json").Fails("invalid_name", "destination")
-	for _, args := range [][]string{{}, {"@alice/web"}, {"@alice/web", "x", "--expires", "soon"}, {"@alice/web", "x", "--visibility", "secret"}} {
+	for _, args := range [][]string{{}, {"@alice/web"}, {"@alice/web", "x", "--expires", "soon"},
+		{"@alice/web", "x", "--visibility", "secret"}} {
 		w.Run(command, append([]string{"copy"}, args...)...).Exits(2)
 	}
 }

@@ -50,7 +50,8 @@ func TestPublish_ForceUploadsAgain(t *testing.T) {
 			t.Errorf("publish %v: %d uploads, want %d", args, uploads, want)
 		}
 	}
-	w.Run(publish.Command, "web", "--force").Done().Prints("published already, with the same content", "the files were uploaded again")
+	w.Run(publish.Command, "web", "--force").Done().Prints("published already, with the same content",
+		"the files were uploaded again")
 }
 
 func TestPublish_RefusesOtherContentAndOlderVersions(t *testing.T) {
@@ -108,7 +109,8 @@ func stackJSON(w *apptest.World, version string) {
 
 func hasStackJSON(w *apptest.World, version string) {
 	w.Helper()
-	if got, want := w.Read(".tool/web/stack.json"), "{\n\t\"name\": \"@alice/web\",   \"version\": \""+version+"\"\n}\n"; got != want {
+	if got, want := w.Read(".tool/web/stack.json"),
+		"{\n\t\"name\": \"@alice/web\",   \"version\": \""+version+"\"\n}\n"; got != want {
 		w.Errorf("stack.json is %q, want %q", got, want)
 	}
 }
@@ -190,7 +192,8 @@ func TestPublish_ChecksThePreviewModule(t *testing.T) {
 
 func TestPublish_ChecksSettingsSchema(t *testing.T) {
 	w := apptest.New(t)
-	w.Write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.0.0", "settings": {"schema": "settings.schema.json"}}`)
+	w.Write(".tool/web/stack.json",
+		`{"name": "@alice/web", "version": "1.0.0", "settings": {"schema": "settings.schema.json"}}`)
 	refused := func(code, stage, want string) {
 		t.Helper()
 		f := w.Run(publish.Command, "web", "--json").Fails(code, stage)
@@ -213,7 +216,8 @@ func TestPublish_GoesToTheHubOfTheEnvironment(t *testing.T) {
 	w.Run(login.Command, "--origin", other.Origin, "--token", other.Token).Done()
 	delete(w.Env, "TOOL_HUB_TOKEN") // TOOL_API_ORIGIN names another hub, which comes after the environment's
 	w.Env["TOOL_ENV"] = "prod"
-	if r := w.Run(publish.Command, "web", "--json").Done().JSON(); r["origin"] != other.Origin || r["environment"] != "prod" {
+	if r := w.Run(publish.Command, "web", "--json").Done().JSON(); r["origin"] != other.Origin ||
+		r["environment"] != "prod" {
 		t.Errorf("it was published to %v", r)
 	}
 	if _, err := other.Client().Stack(t.Context(), apptest.Stack); err != nil {

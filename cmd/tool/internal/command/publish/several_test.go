@@ -23,8 +23,10 @@ func threeStacks(t *testing.T) *apptest.World {
 func TestPublish_OfSeveralGoesOnAfterAFailure(t *testing.T) {
 	w := threeStacks(t)
 	w.Run(publish.Command, "web", "bad", "shop").Exits(1).
-		Prints("Published @alice/web 1.0.0", "Published @alice/shop 2.0.0", "error: publish bad", "1 of 3 local projects failed: bad")
-	w.Run(publish.Command, "shop", "web").Done().Prints("alice/shop 2.0.0 is published already", "alice/web 1.0.0 is published already")
+		Prints("Published @alice/web 1.0.0", "Published @alice/shop 2.0.0", "error: publish bad",
+			"1 of 3 local projects failed: bad")
+	w.Run(publish.Command, "shop", "web").Done().Prints("alice/shop 2.0.0 is published already",
+		"alice/web 1.0.0 is published already")
 }
 
 func TestPublish_OfAllPrintsOneDocument(t *testing.T) {
@@ -43,7 +45,8 @@ func TestPublish_OfAllPrintsOneDocument(t *testing.T) {
 
 func TestPublish_OfAllBumpsEachVersion(t *testing.T) {
 	w := threeStacks(t)
-	w.Run(publish.Command, "--all", "--bump", "minor").Exits(1).Prints("error: publish bad", "Published @alice/shop 2.1.0", "Published @alice/web 1.1.0")
+	w.Run(publish.Command, "--all", "--bump", "minor").Exits(1).Prints("error: publish bad", "Published @alice/shop 2.1.0",
+		"Published @alice/web 1.1.0")
 	if bad := w.Read(".tool/bad/stack.json"); bad != `{"name": "@alice/bad", "version": "1"}` {
 		t.Errorf("stack.json of the failed one is %s", bad)
 	}

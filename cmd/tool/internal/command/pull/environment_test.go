@@ -28,7 +28,8 @@ func TestPull_WritesAKeyIntoTheFileItCameFrom(t *testing.T) {
 	t.Parallel()
 	w, project := inProd(t)
 	w.Edit(project, "title", `"from the page"`)
-	w.Run(pull.Command, "web", "--env", "prod").Done().Prints("changed: .tool/web/client.prod.json\n", "pull web --undo --env prod")
+	w.Run(pull.Command, "web", "--env", "prod").Done().Prints("changed: .tool/web/client.prod.json\n",
+		"pull web --undo --env prod")
 	w.Edit(project, "size", `2`)
 	w.Run(pull.Command, "web", "--env", "prod").Done().Prints("changed: .tool/web/client.json\n")
 	if got := w.Read(".tool/web/client.prod.json"); !strings.Contains(got, `{"title": "from the page"}`) {
@@ -70,7 +71,8 @@ func TestPull_CompletesAPullThatWroteOneOfTwoFiles(t *testing.T) {
 	w.Write(names[0], before[names[0]])
 	w.Write(names[2], before[names[2]])
 
-	w.Run(pull.Command, "web", "--env", "prod").Done().Prints("changed: .tool/web/client.json\n", "the previous settings are saved")
+	w.Run(pull.Command, "web", "--env", "prod").Done().Prints("changed: .tool/web/client.json\n",
+		"the previous settings are saved")
 	for _, name := range names {
 		if got := w.Read(name); got != after[name] {
 			t.Errorf("%s is %s, want %s", name, got, after[name])
@@ -98,7 +100,8 @@ func TestPull_KeepsTheBasesOfEnvironmentsOnOneHubApart(t *testing.T) {
 	if got := w.Read(".tool/web/client.json"); !strings.Contains(got, `"live"`) {
 		t.Errorf("client.json is %s", got)
 	}
-	if got := w.Read(".tool/web/pulled.json"); !strings.Contains(got, `"`+w.Origin+`#prod"`) || !strings.Contains(got, `"`+w.Origin+`":`) {
+	if got := w.Read(".tool/web/pulled.json"); !strings.Contains(got, `"`+w.Origin+`#prod"`) ||
+		!strings.Contains(got, `"`+w.Origin+`":`) {
 		t.Errorf("pulled.json is %s", got)
 	}
 }

@@ -72,7 +72,8 @@ func TestPull_FailsOnConflictsWithoutATerminal(t *testing.T) {
 	w.Edit(apptest.Stack, "size", `2`)
 	r := w.Run(pull.Command, "web", "--json").Fails("conflict", "pull")
 	title := r["conflicts"].(map[string]any)["title"].(map[string]any)
-	if len(r["conflicts"].(map[string]any)) != 1 || title["base"] != "Pets" || title["mine"] != "Mine" || title["theirs"] != "Theirs" {
+	if len(r["conflicts"].(map[string]any)) != 1 || title["base"] != "Pets" || title["mine"] != "Mine" ||
+		title["theirs"] != "Theirs" {
 		t.Errorf("%v", r)
 	}
 	w.Run(pull.Command, "web").Exits(1).Prints(`! title: mine "Mine", theirs "Theirs", base "Pets"`)
@@ -110,7 +111,8 @@ func TestPull_AsksBeforeItMerges(t *testing.T) {
 	w.Strict = false
 	w.UI.Answers = []string{"yes"}
 	w.Run(pull.Command, "web").Done()
-	if !strings.Contains(w.UI.Asked[0], "Merge the hub's changes into .tool/web/client.json?") || !strings.Contains(w.UI.Asked[0], "Kept    1 local change") {
+	if !strings.Contains(w.UI.Asked[0], "Merge the hub's changes into .tool/web/client.json?") ||
+		!strings.Contains(w.UI.Asked[0], "Kept    1 local change") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 }
@@ -119,21 +121,26 @@ func TestPull_EveryDifferenceIsAConflictWithoutABase(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Run(pull.Command, "web", "--json").Fails("conflict", "pull")
 	w.Strict = true
-	w.Run(pull.Command, "web").Exits(1).Prints("the config that .tool/web/client.json comes from is not known, so every difference is a conflict")
+	w.Run(pull.Command, "web").Exits(1).Prints(
+		"the config that .tool/web/client.json comes from is not known, so every difference is a conflict")
 	wantSettings(t, w, `"title": "local"`)
-	w.Run(pull.Command, "web", "--theirs").Done().Prints("note: the config that .tool/web/client.json comes from is not known")
+	w.Run(pull.Command, "web", "--theirs").Done().Prints(
+		"note: the config that .tool/web/client.json comes from is not known")
 	wantSettings(t, w, `"title": "hub"`)
 }
 
 func TestPull_KnowsNoBaseThatIsNotKept(t *testing.T) {
 	w := synced(t, `"Pets" => "Mine"`)
 	w.Edit(apptest.Stack, "size", `2`)
-	w.Write(".tool/web/pulled.json", strings.Replace(w.Read(".tool/web/pulled.json"), `"revision": "`, `"revision": "`+strings.Repeat("0", 64)+`", "was": "`, 1))
+	w.Write(".tool/web/pulled.json",
+		strings.Replace(w.Read(".tool/web/pulled.json"), `"revision": "`,
+			`"revision": "`+strings.Repeat("0", 64)+`", "was": "`, 1))
 	r := w.Run(pull.Command, "web", "--json").Fails("conflict", "pull")
 	if len(r["conflicts"].(map[string]any)) != 2 {
 		t.Errorf("%v", r)
 	}
-	w.Run(pull.Command, "web").Exits(1).Prints("2 keys differ; the config that .tool/web/client.json comes from is not known, so every difference is a conflict",
+	w.Run(pull.Command, "web").Exits(1).Prints(
+		"2 keys differ; the config that .tool/web/client.json comes from is not known, so every difference is a conflict",
 		"try: tool -C "+w.Dir+" diff web")
 }
 
@@ -151,7 +158,8 @@ func TestPull_DoesNotBelieveAnotherBase(t *testing.T) {
 			rw.Header().Set(name, answer.Header().Get(name))
 		}
 		rw.Header().Del("Content-Length")
-		io.WriteString(rw, strings.Replace(answer.Body.String(), `"Pets"`, `"Mine"`, 1)) // the local title, as if nothing was edited here
+		io.WriteString(rw, strings.Replace(answer.Body.String(), `"Pets"`, `"Mine"`,
+			1)) // the local title, as if nothing was edited here
 		return true
 	})
 	w.Run(pull.Command, "web", "--json").Fails("conflict", "pull")

@@ -85,7 +85,9 @@ func TestPull_FailsWithoutConfigProjectOrBaseFiles(t *testing.T) {
 
 func TestPull_RefusesFlagsThatExcludeEachOther(t *testing.T) {
 	w := apptest.Differing(t)
-	for _, args := range [][]string{{"--undo", "--force"}, {"--undo", "--mine"}, {"--mine", "--theirs"}, {"--force", "--theirs"}, {"--base-files-only", "--mine"}, {"--base-files", "--base-files-only"}, {"--output", "x"}, {"--base-files", "--output", ".tool"}} {
+	for _, args := range [][]string{{"--undo", "--force"}, {"--undo", "--mine"}, {"--mine", "--theirs"},
+		{"--force", "--theirs"}, {"--base-files-only", "--mine"}, {"--base-files", "--base-files-only"}, {"--output", "x"},
+		{"--base-files", "--output", ".tool"}} {
 		w.Run(pull.Command, append([]string{"web"}, args...)...).Exits(2)
 	}
 }
@@ -97,7 +99,8 @@ func TestPull_SaysThatUndoLeavesAddedFiles(t *testing.T) {
 	if err := os.Remove(filepath.Join(w.Dir, "src", "index.html")); err != nil {
 		t.Fatal(err)
 	}
-	w.Run(pull.Command, "web", "--force", "--base-files").Done().Prints("pull --undo does not remove the added base files (1)")
+	w.Run(pull.Command, "web", "--force", "--base-files").Done().Prints(
+		"pull --undo does not remove the added base files (1)")
 	if r := w.Run(pull.Command, "web", "--force", "--base-files").Done(); strings.Contains(r.Out, "added base files (") {
 		t.Errorf("nothing was added:\n%s", r.Out)
 	}

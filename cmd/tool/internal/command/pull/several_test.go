@@ -24,7 +24,8 @@ func threeLocals(t *testing.T) *apptest.World {
 func TestPull_OfSeveralGoesOnAfterAFailure(t *testing.T) {
 	w := threeLocals(t)
 	r := w.Run(pull.Command, "web", "gone", "web2", "--force").Exits(1)
-	r.Prints("Pulled web from @alice/web", "Pulled web2 from @alice/web", "error: pull gone", "1 of 3 local projects failed: gone")
+	r.Prints("Pulled web from @alice/web", "Pulled web2 from @alice/web", "error: pull gone",
+		"1 of 3 local projects failed: gone")
 	for name, want := range map[string]string{"web": "hub", "web2": "hub", "gone": "kept"} {
 		if client := w.Read(".tool/" + name + "/client.json"); !strings.Contains(client, `"title": "`+want+`"`) {
 			t.Errorf("%s: client.json is %s, want %s", name, client, want)

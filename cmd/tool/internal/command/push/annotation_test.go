@@ -17,7 +17,8 @@ func TestFailure_IsAnAnnotationInGitHubActions(t *testing.T) {
 	}
 	w.Env["GITHUB_ACTIONS"], w.Env["GITHUB_WORKSPACE"] = "true", w.Dir
 	r = w.Run(push.Command, "a,b%c", "--json").Exits(1)
-	if !strings.HasPrefix(r.Err, "::error file=.tool/a%2Cb%25c/client.json,line=2,col=") || strings.Count(r.Err, "\n") != 1 || !strings.Contains(r.Err, "::push a,b%25c: ") {
+	if !strings.HasPrefix(r.Err, "::error file=.tool/a%2Cb%25c/client.json,line=2,col=") ||
+		strings.Count(r.Err, "\n") != 1 || !strings.Contains(r.Err, "::push a,b%25c: ") {
 		t.Errorf("%s", r.Err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 func TestPush_SendsTheSettingsOfTheEnvironment(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Strict = true
-	w.Write(".tool/web/client.prod.json", `{"origin": "`+w.Origin+`", "project": "@alice/web", "settings": {"title": "live", "draft": null}}`)
+	w.Write(".tool/web/client.prod.json",
+		`{"origin": "`+w.Origin+`", "project": "@alice/web", "settings": {"title": "live", "draft": null}}`)
 	w.Local("", `{"title": "local", "draft": true, "size": 1}`)
 	w.Run(login.Command, "--origin", w.Origin, "--token", w.Token).Done()
 	w.Env["TOOL_HUB_TOKEN"] = ""
@@ -37,7 +38,8 @@ func TestPush_RecordsTheDestinationInTheEnvironment(t *testing.T) {
 	if !strings.Contains(f["reason"].(string), "client.prod.json") {
 		t.Errorf("%v", f["reason"])
 	}
-	w.Run(push.Command, "web", "--env", "prod", "--project", "@alice/web").Done().Prints("recorded in .tool/web/client.prod.json")
+	w.Run(push.Command, "web", "--env", "prod", "--project", "@alice/web").Done().Prints(
+		"recorded in .tool/web/client.prod.json")
 	if got := w.Read(".tool/web/client.json"); got != before {
 		t.Errorf("client.json is %s", got)
 	}
@@ -49,12 +51,14 @@ func TestPush_RecordsTheDestinationInTheEnvironment(t *testing.T) {
 func TestPush_UnknownEnvironmentIsAUsageError(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Strict = true
-	w.Run(push.Command, "web", "--env", "prod").Exits(2).Prints(`web has no environment "prod"`, "it has none yet", "init web --env prod")
+	w.Run(push.Command, "web", "--env", "prod").Exits(2).Prints(`web has no environment "prod"`, "it has none yet",
+		"init web --env prod")
 	w.Write(".tool/web/client.staging.json", `{}`)
 	w.Write(".tool/web/client.prod.json", `{"origin": "https://hub.example.com"}`)
 	w.Run(push.Command, "web", "--env", "pord").Exits(2).Prints("did you mean prod? its environments: prod, staging")
 	w.Run(push.Command, "web", "--env", "").Exits(2).Prints("--env is empty")
-	w.Run(push.Command, "web", "--env", "prod", "--origin", w.Origin).Exits(2).Prints("is not the hub of the environment prod, which is https://hub.example.com")
+	w.Run(push.Command, "web", "--env", "prod", "--origin", w.Origin).Exits(2).Prints(
+		"is not the hub of the environment prod, which is https://hub.example.com")
 }
 
 func TestPush_NeedsALoginToTheHubOfTheEnvironment(t *testing.T) {

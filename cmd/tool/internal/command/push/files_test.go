@@ -41,7 +41,8 @@ func replaceFiles(t *testing.T, w *apptest.World, path, content string) string {
 	hash := sha256.Sum256([]byte(content))
 	files := tree.Tree{{Path: path, Mode: tree.Regular, Size: int64(len(content)), SHA256: hex.EncodeToString(hash[:])}}
 	open := func(tree.Entry) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
-	if _, err := w.Client().Upload(apptest.Stack, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(t.Context()); err != nil {
+	if _, err := w.Client().Upload(apptest.Stack, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(
+		t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return files.Digest()
@@ -53,7 +54,8 @@ func TestPush_AsksBeforeItRemovesFiles(t *testing.T) {
 	w.Write("src/new.css", "p {}\n")
 	w.UI.Answers = []string{"no"}
 	w.Run(push.Command, "web", "--base-files-only").Done().Prints("Aborted")
-	if asked := w.UI.Asked[0]; !strings.Contains(asked, "1 added, 1 removed") || !strings.Contains(asked, "- src/old.css") || strings.Contains(asked, "Note") {
+	if asked := w.UI.Asked[0]; !strings.Contains(asked, "1 added, 1 removed") ||
+		!strings.Contains(asked, "- src/old.css") || strings.Contains(asked, "Note") {
 		t.Errorf("asked %q", asked)
 	}
 	w.UI.Answers = []string{"show", "yes"}
@@ -86,7 +88,8 @@ func TestPush_AsksBeforeItReplacesFilesOfOthers(t *testing.T) {
 	replaceFiles(t, w, "src/index.html", "<h1>\nuno\ntwo\n")
 	w.UI.Answers = []string{"show", "no"}
 	w.Run(push.Command, "web", "--base-files-only").Done().Prints("Aborted")
-	if asked := w.UI.Asked; !strings.Contains(asked[0], "not those that were last pushed or pulled here, but by alice") || !strings.Contains(asked[0], "~ src/index.html") ||
+	if asked := w.UI.Asked; !strings.Contains(asked[0], "not those that were last pushed or pulled here, but by alice") ||
+		!strings.Contains(asked[0], "~ src/index.html") ||
 		!strings.Contains(asked[1], "src/index.html: <h1>\nuno\ntwo\n -> <h1>\none\ntwo\n") {
 		t.Errorf("asked %q", asked)
 	}
@@ -102,7 +105,8 @@ func TestPush_AsksAgainWhenFilesChangedMeanwhile(t *testing.T) {
 		w.UI.Meanwhile = nil
 	}
 	w.Run(push.Command, "web", "--base-files-only").Done().Prints("Aborted")
-	if asked := w.UI.Asked; len(asked) != 2 || !strings.Contains(asked[1], "changed while you looked") || !strings.Contains(asked[1], "- theirs.txt") {
+	if asked := w.UI.Asked; len(asked) != 2 || !strings.Contains(asked[1], "changed while you looked") ||
+		!strings.Contains(asked[1], "- theirs.txt") {
 		t.Errorf("asked %q", asked)
 	}
 	if files := w.BaseFiles(apptest.Stack); len(files) != 1 || files["theirs.txt"] == 0 {
@@ -161,7 +165,8 @@ func TestPush_NoClobberKeepsFilesOfOthers(t *testing.T) {
 	}
 	w.Write("src/index.html", "mine again")
 	for _, args := range [][]string{nil, {"--dry-run"}} {
-		f := w.Run(push.Command, append([]string{"web", "--base-files-only", "--no-clobber", "--json"}, args...)...).Fails("would_undo_edits", "push")
+		f := w.Run(push.Command, append([]string{"web", "--base-files-only", "--no-clobber", "--json"}, args...)...).Fails(
+			"would_undo_edits", "push")
 		if edits := f["edits"].([]any); len(edits) != 1 {
 			t.Errorf("edits %v", edits)
 		}

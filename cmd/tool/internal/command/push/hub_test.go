@@ -46,7 +46,8 @@ func TestPush_WarnsOfAnotherHubInAPipeline(t *testing.T) {
 	w.Strict = true
 	w.Write(".tool/hub.json", `{"origin": "https://hub.example.com"}`)
 	r := w.Run(push.Command, "web", "--json").Done()
-	if want := "warning: " + w.Origin + " (variable) is not the hub of this workspace, which is https://hub.example.com\n"; r.Err != want {
+	if want := "warning: " + w.Origin +
+		" (variable) is not the hub of this workspace, which is https://hub.example.com\n"; r.Err != want {
 		t.Errorf("stderr is %q, want %q", r.Err, want)
 	}
 }
@@ -57,7 +58,8 @@ func TestPush_NeedsALoginToTheHubOfTheWorkspace(t *testing.T) {
 	delete(w.Env, "TOOL_API_ORIGIN")
 	w.Write(".tool/hub.json", `{"origin": "https://hub.example.com"}`)
 	f := w.Run(push.Command, "web", "--json").Fails("not_logged_in", "push")
-	if recipe := f["recipe"].([]any); len(recipe) != 1 || !strings.HasSuffix(recipe[0].(string), "login --origin https://hub.example.com") {
+	if recipe := f["recipe"].([]any); len(recipe) != 1 ||
+		!strings.HasSuffix(recipe[0].(string), "login --origin https://hub.example.com") {
 		t.Errorf("recipe %v", recipe)
 	}
 }

@@ -22,7 +22,8 @@ func TestPush_DryRunAsksTheHubWhetherItAccepts(t *testing.T) {
 	w.Local("@alice/web", `{"title": 1}`)
 	w.Run(push.Command, "web", "--dry-run").Done().Prints("note: the stack's schema does not allow settings/title: ")
 	enforce := true
-	if _, err := w.Client().EditProject(t.Context(), apptest.Stack, wire.EditProject{EnforceSchema: &enforce}); err != nil {
+	if _, err := w.Client().EditProject(t.Context(), apptest.Stack,
+		wire.EditProject{EnforceSchema: &enforce}); err != nil {
 		t.Fatal(err)
 	}
 	w.Run(push.Command, "web", "--dry-run", "--json").Fails("settings_invalid", "push")
@@ -42,7 +43,8 @@ func TestPush_QuestionSaysWhatTheSchemaDoesNotAllow(t *testing.T) {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 	enforce := true
-	if _, err := w.Client().EditProject(t.Context(), apptest.Stack, wire.EditProject{EnforceSchema: &enforce}); err != nil {
+	if _, err := w.Client().EditProject(t.Context(), apptest.Stack,
+		wire.EditProject{EnforceSchema: &enforce}); err != nil {
 		t.Fatal(err)
 	}
 	w.Run(push.Command, "web", "--json").Fails("settings_invalid", "push") // nothing is asked

@@ -25,7 +25,8 @@ func TestPush_AsksBeforeItOverwrites(t *testing.T) {
 	w := apptest.Differing(t)
 	w.UI.Answers = []string{"yes"}
 	w.Run(push.Command, "web").Done().Prints("Pushed web to @alice/web", "the existing config was replaced")
-	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], `Overwrite the config of @alice/web?`) || !strings.Contains(w.UI.Asked[0], "title") {
+	if len(w.UI.Asked) != 1 || !strings.Contains(w.UI.Asked[0], `Overwrite the config of @alice/web?`) ||
+		!strings.Contains(w.UI.Asked[0], "title") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 	wantConfig(t, w, `{"title":"local"}`)
@@ -45,7 +46,8 @@ func TestPush_ChangesNothingAfterANo(t *testing.T) {
 }
 
 func TestPush_AsksNobodyWithForceOrWithoutATerminal(t *testing.T) {
-	for name, args := range map[string][]string{"force": {"web", "--force"}, "no terminal": {"web"}, "no input": {"web", "--no-input"}} {
+	for name, args := range map[string][]string{"force": {"web", "--force"}, "no terminal": {"web"},
+		"no input": {"web", "--no-input"}} {
 		t.Run(name, func(t *testing.T) {
 			w := apptest.Differing(t)
 			w.Strict = name == "no terminal"
@@ -65,7 +67,8 @@ func TestPush_AsksAgainIfTheHubChangedMeanwhile(t *testing.T) {
 		}
 	}
 	w.Run(push.Command, "web").Done()
-	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[1], "alice changed it while you looked") || !strings.Contains(w.UI.Asked[1], "edited") {
+	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[1], "alice changed it while you looked") ||
+		!strings.Contains(w.UI.Asked[1], "edited") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
 	wantConfig(t, w, `{"title":"local"}`)
@@ -75,7 +78,8 @@ func TestPush_GivesUpWhenTheHubRefusesTheRevisionItHas(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Strict = true
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusPreconditionFailed, "revision_changed", "it has another revision")
+		return r.Method == http.MethodPut &&
+			apptest.Refuse(rw, http.StatusPreconditionFailed, "revision_changed", "it has another revision")
 	})
 	f := w.Run(push.Command, "web", "--json", "--no-clobber").Fails("revision_changed", "push")
 	if project, _ := f["project"].(map[string]any); project["slug"] != "web" || f["origin"] != w.Origin {
@@ -92,11 +96,13 @@ func TestPush_NoClobberNamesTheKeysOfEachEdit(t *testing.T) {
 		w.Edit(apptest.Stack, fmt.Sprintf("k%d", i), `1`)
 	}
 	_, last := w.Config(apptest.Stack)
-	if _, err := w.Client().PatchConfig(t.Context(), apptest.Stack, wire.PatchConfig{Remove: []string{"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "k9"}}, last); err != nil {
+	if _, err := w.Client().PatchConfig(t.Context(), apptest.Stack,
+		wire.PatchConfig{Remove: []string{"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "k9"}}, last); err != nil {
 		t.Fatal(err)
 	}
 	w.Run(push.Command, "web", "--no-clobber").Exits(1).
-		Prints(": ~ title\n", ": + k9\n", ": - k0, - k1, - k2, - k3, - k4, - k5, - k6, - k7, and 2 more\n", "edit: alice through the API just now: ")
+		Prints(": ~ title\n", ": + k9\n", ": - k0, - k1, - k2, - k3, - k4, - k5, - k6, - k7, and 2 more\n",
+			"edit: alice through the API just now: ")
 	edits := w.Run(push.Command, "web", "--no-clobber", "--json").Fails("would_undo_edits", "push")["edits"].([]any)
 	keys := edits[0].(map[string]any)["keys"].(map[string]any)
 	if len(edits) != 12 || len(keys["removed"].([]any)) != 10 || len(keys["added"].([]any)) != 0 {
@@ -149,7 +155,8 @@ func TestPush_UndoPutsTheFormerConfigBack(t *testing.T) {
 	}
 	w.Strict = true
 	f := w.Run(push.Command, "web", "--undo", "--json").Fails("revision_changed", "push")
-	if f["current"].(map[string]any)["updatedVia"] != "restore" || !strings.HasSuffix(f["recipe"].([]any)[0].(string), "log web") {
+	if f["current"].(map[string]any)["updatedVia"] != "restore" ||
+		!strings.HasSuffix(f["recipe"].([]any)[0].(string), "log web") {
 		t.Errorf("%v", f)
 	}
 	w.Run(push.Command, "web", "--no-clobber").Done() // an own undo is no edit by others
@@ -164,11 +171,13 @@ func TestPush_UndoIsOfTheCallersNewestPush(t *testing.T) {
 	w.Strict = true
 	broken := true
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return broken && r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusInternalServerError, "internal", "it broke")
+		return broken && r.Method == http.MethodPut &&
+			apptest.Refuse(rw, http.StatusInternalServerError, "internal", "it broke")
 	})
 	w.Run(push.Command, "web", "--json").Fails("internal", "push")
 	broken = false
-	w.Run(push.Command, "web", "--undo", "--json").Fails("nothing_kept", "read") // what created the config replaced nothing
+	w.Run(push.Command, "web", "--undo", "--json").Fails("nothing_kept",
+		"read") // what created the config replaced nothing
 	w.Run(push.Command, "web").Done()
 	w.Env["TOOL_STATE_DIR"], w.Env["TOOL_CACHE_DIR"] = t.TempDir(), t.TempDir() // another machine
 	w.Run(push.Command, "web", "--undo").Done()
@@ -199,7 +208,8 @@ func TestPush_KeepsTheStageOfADiskFullError(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Strict = true
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return r.Method == http.MethodPut && apptest.Refuse(rw, http.StatusInsufficientStorage, "storage_full", "the hub's disk is full")
+		return r.Method == http.MethodPut &&
+			apptest.Refuse(rw, http.StatusInsufficientStorage, "storage_full", "the hub's disk is full")
 	})
 	w.Run(push.Command, "web").Exits(1).Prints("error: push web to @alice/web: the hub's disk is full", "(stage push)")
 }
@@ -223,7 +233,8 @@ func TestPush_NeverCreates(t *testing.T) {
 	w := apptest.New(t)
 	w.Local("@alice/other", `{}`)
 	f := w.Run(push.Command, "web", "--json").Fails("not_found", "push")
-	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 || !strings.Contains(recipe[0].(string), "project create @alice/other --from web") {
+	if recipe, _ := f["recipe"].([]any); len(recipe) != 1 ||
+		!strings.Contains(recipe[0].(string), "project create @alice/other --from web") {
 		t.Errorf("%v", f)
 	}
 }
@@ -232,7 +243,9 @@ func TestPush_RefusesFlagsThatExcludeEachOther(t *testing.T) {
 	w := apptest.Differing(t)
 	for _, args := range [][]string{
 		{"--undo", "--force"}, {"--force", "--no-clobber"}, {"--base-files", "--base-files-only"},
-		{"--if-revision", "x"}, {"--allow-empty"}, {"--if-tree", "none"}, {"--base-files", "--if-tree", "x"}, {"--base-files", "--if-tree", "none", "--no-clobber"}, {"--base-files-only", "--if-revision", "none"}, {"--watch", "--base-files", "--dry-run"},
+		{"--if-revision", "x"}, {"--allow-empty"}, {"--if-tree", "none"}, {"--base-files", "--if-tree", "x"},
+		{"--base-files", "--if-tree", "none", "--no-clobber"}, {"--base-files-only", "--if-revision", "none"},
+		{"--watch", "--base-files", "--dry-run"},
 	} {
 		w.Run(push.Command, append([]string{"web"}, args...)...).Exits(2)
 	}
@@ -256,7 +269,8 @@ func TestPush_HalfDoneNamesTheUndoLine(t *testing.T) {
 			})
 			f := w.Run(push.Command, "web", "--json", "--force", "--base-files", "--timeout", "2s").Exits(1).JSON()
 			hint, _ := f["hint"].(string)
-			if f["configWritten"] != true || !strings.Contains(hint, test.want) || !strings.Contains(hint, "tool") || !strings.Contains(hint, "push web") || !strings.Contains(hint, "--undo") {
+			if f["configWritten"] != true || !strings.Contains(hint, test.want) || !strings.Contains(hint, "tool") ||
+				!strings.Contains(hint, "push web") || !strings.Contains(hint, "--undo") {
 				t.Errorf("%v", f)
 			}
 			w.Intercept(nil)
@@ -281,13 +295,15 @@ func TestPush_SendsOnlyChangedBaseFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := w.Run(push.Command, "web", "--json", "--base-files-only").Done().JSON()
-	for member, want := range map[string]float64{"baseFilesAdded": 1, "baseFilesChanged": 1, "baseFilesRemoved": 1, "baseFilesUploaded": 2} {
+	for member, want := range map[string]float64{"baseFilesAdded": 1, "baseFilesChanged": 1, "baseFilesRemoved": 1,
+		"baseFilesUploaded": 2} {
 		if second[member] != want {
 			t.Errorf("%s is %v, want %v", member, second[member], want)
 		}
 	}
 	files := w.BaseFiles(apptest.Stack)
-	if _, there := files["src/old.txt"]; there || files["src/index.html"] != int64(len("<p>more")) || files["src/new.txt"] != 3 || files["src/same.txt"] != 4 {
+	if _, there := files["src/old.txt"]; there || files["src/index.html"] != int64(len("<p>more")) ||
+		files["src/new.txt"] != 3 || files["src/same.txt"] != 4 {
 		t.Errorf("the hub has %v", files)
 	}
 	wantConfig(t, w, `{"title":"local"}`)
@@ -318,7 +334,8 @@ func TestPush_AsksOnlyAboutIgnoredFilesThatItSends(t *testing.T) {
 	w.Write(".gitignore", "secrets/\n")
 	w.Write("secrets/old.json", "{}\n")
 	files := []string{"web", "--base-files-only"}
-	w.Run(push.Command, append(files, "--force")...).Done().Prints("git ignores 1 added or changed base file, such as secrets/old.json")
+	w.Run(push.Command, append(files, "--force")...).Done().Prints(
+		"git ignores 1 added or changed base file, such as secrets/old.json")
 	// The project has this file already, and nobody is asked.
 	if r := w.Run(push.Command, files...).Done(); strings.Contains(r.Out+r.Err, "git ignores") || len(w.UI.Asked) > 0 {
 		t.Errorf("asked %q\n%s%s", w.UI.Asked, r.Out, r.Err)
@@ -427,7 +444,8 @@ func TestPush_LeavesOutWhatGitIgnores(t *testing.T) {
 	w.Run(push.Command, "web", "--base-files-only", "--allow-secrets", "src/one.local").Done().
 		Prints("git ignores 1 base file, such as src/two.local, left out: a rule with ! in .toolignore includes them")
 	files := w.BaseFiles(apptest.Stack)
-	for name, want := range map[string]bool{"src/a.txt": true, "dist/app.txt": true, "src/one.local": true, "src/two.local": false} {
+	for name, want := range map[string]bool{"src/a.txt": true, "dist/app.txt": true, "src/one.local": true,
+		"src/two.local": false} {
 		if _, is := files[name]; is != want {
 			t.Errorf("%s: %t, want %t", name, is, want)
 		}

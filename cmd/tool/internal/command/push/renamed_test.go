@@ -41,7 +41,8 @@ func TestPush_ClientJSONFollowsARename(t *testing.T) {
 		t.Error(config)
 	}
 	for _, name := range []string{"client.json", "pulled.json"} {
-		if text := w.Read(".tool/web/" + name); !strings.Contains(text, `"@alice/shop"`) || strings.Contains(text, "@alice/web") {
+		if text := w.Read(".tool/web/" + name); !strings.Contains(text, `"@alice/shop"`) ||
+			strings.Contains(text, "@alice/web") {
 			t.Errorf("%s is %s", name, text)
 		}
 	}

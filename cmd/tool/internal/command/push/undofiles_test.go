@@ -30,14 +30,16 @@ func wantSizes(t *testing.T, w *apptest.World, a, b int64) {
 
 func TestPush_UndoRestoresTheBaseFilesThatAPushReplaced(t *testing.T) {
 	w := pushedTwice(t, "--base-files-only")
-	w.Run(push.Command, "web", "--undo").Done().Prints("Restored the base files of @alice/web", "(1 changed, 1 removed)", "are restored", "local files stay as they are")
+	w.Run(push.Command, "web", "--undo").Done().Prints("Restored the base files of @alice/web", "(1 changed, 1 removed)",
+		"are restored", "local files stay as they are")
 	wantSizes(t, w, 1, 0)
 	wantConfig(t, w, `{"title":"hub"}`)
 	if w.Read("src/a") != "22" {
 		t.Error("a local file is changed")
 	}
 	w.Run(push.Command, "web", "--undo", "--json").Fails("revision_changed", "push")
-	w.Run(push.Command, "web", "--base-files-only").Done().Prints("the hub keeps the replaced base files; to restore them: ")
+	w.Run(push.Command, "web", "--base-files-only").Done().Prints(
+		"the hub keeps the replaced base files; to restore them: ")
 	wantSizes(t, w, 2, 3)
 }
 

@@ -82,7 +82,8 @@ func TestPush_MergesFirst(t *testing.T) {
 func TestPush_CancelAfterAMergeSaysWhatWasChanged(t *testing.T) {
 	w := edited(t, map[string]string{"color": `"red"`}, `{"title": "Animals", "old": 1}`)
 	w.UI.Answers = []string{"merge", "no"}
-	w.Run(merging, "web").Done().Prints("Aborted: the hub's edits were merged into .tool/web/client.json; to undo that: tool")
+	w.Run(merging, "web").Done().Prints(
+		"Aborted: the hub's edits were merged into .tool/web/client.json; to undo that: tool")
 	wantConfig(t, w, `{"color":"red","old":1,"title":"Pets"}`)
 }
 
@@ -131,7 +132,8 @@ func TestPush_SendsNoTextOfACredentialUnasked(t *testing.T) {
 	asked(t, w, 0, "Push these files to @alice/web?", "Such files hold secrets:", "src/key.ts: a GitHub token on line 1")
 	w.Strict = true
 	f := w.Run(push.Command, "web", "--base-files-only", "--json").Fails("secret_found", "read")
-	if !strings.Contains(f["reason"].(string), "src/key.ts: a GitHub token on line 1") || strings.Contains(f["reason"].(string), gitHubToken) {
+	if !strings.Contains(f["reason"].(string), "src/key.ts: a GitHub token on line 1") ||
+		strings.Contains(f["reason"].(string), gitHubToken) {
 		t.Errorf("%v", f["reason"])
 	}
 	w.Run(push.Command, "web", "--base-files-only", "--allow-secrets", "src/key.ts").Done()
@@ -144,12 +146,14 @@ func TestPush_NotesCredentialsInTheConfig(t *testing.T) {
 	w := apptest.Differing(t)
 	w.Local("@alice/web", `{"deploy": {"key": "`+gitHubToken+`"}}`)
 	w.Strict = true
-	w.Run(push.Command, "web").Done().Prints("note: settings/deploy/key: this looks like a GitHub token: everyone who can read the project can read it")
+	w.Run(push.Command, "web").Done().Prints(
+		"note: settings/deploy/key: this looks like a GitHub token: everyone who can read the project can read it")
 }
 
 func TestPush_SendsNoCredentialToAPublicProject(t *testing.T) {
 	w := apptest.Differing(t)
-	if _, err := w.Client().EditProject(t.Context(), apptest.Stack, wire.EditProject{Visibility: wire.Public}); err != nil {
+	if _, err := w.Client().EditProject(t.Context(), apptest.Stack,
+		wire.EditProject{Visibility: wire.Public}); err != nil {
 		t.Fatal(err)
 	}
 	w.Local("@alice/web", `{"deploy": {"key": "`+gitHubToken+`"}}`)
@@ -184,7 +188,8 @@ func TestPush_SaysWhereItIsNotKnownWhoseEditsItUndoes(t *testing.T) {
 	w.UI.Answers = []string{"no"}
 	w.Run(push.Command, "web").Done()
 	asked(t, w, 0, "whose edits this undoes is not known")
-	if plan := w.Run(push.Command, "web", "--dry-run", "--json").Done().JSON(); plan["mine"] != nil || plan["theirs"] != nil {
+	if plan := w.Run(push.Command, "web", "--dry-run", "--json").Done().JSON(); plan["mine"] != nil ||
+		plan["theirs"] != nil {
 		t.Errorf("%v", plan)
 	}
 }
@@ -192,7 +197,8 @@ func TestPush_SaysWhereItIsNotKnownWhoseEditsItUndoes(t *testing.T) {
 func TestPush_DryRunOfAStrangerDoesNotKnowWhoseEditsAreUndone(t *testing.T) {
 	w := edited(t, map[string]string{"color": `"red"`}, `{"title": "Animals", "old": 1}`)
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return strings.HasSuffix(r.URL.Path, "/history") && apptest.Refuse(rw, http.StatusForbidden, "not_permitted", "no role")
+		return strings.HasSuffix(r.URL.Path, "/history") &&
+			apptest.Refuse(rw, http.StatusForbidden, "not_permitted", "no role")
 	})
 	if plan := w.Run(push.Command, "web", "--dry-run", "--json").Done().JSON(); plan["theirs"] != nil {
 		t.Errorf("%v", plan)

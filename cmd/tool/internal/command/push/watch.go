@@ -50,7 +50,8 @@ type sent struct {
 
 // refusals are the failures of a push of settings that another edit of them mends, or a pull.
 var refusals = []wire.Code{
-	failure.CodeWouldUndoEdits, wire.CodeRevisionChanged, wire.CodeSettingsInvalid, wire.CodeSecretFound, wire.CodeTooLarge,
+	failure.CodeWouldUndoEdits, wire.CodeRevisionChanged, wire.CodeSettingsInvalid, wire.CodeSecretFound,
+	wire.CodeTooLarge,
 }
 
 // watch pushes, and then pushes at each change of what was pushed, until ctx ends or a push

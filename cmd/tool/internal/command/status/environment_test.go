@@ -19,7 +19,8 @@ func TestStatus_ShowsEachEnvironmentInALine(t *testing.T) {
 	w.Local("@alice/web", `{"title": "hub"}`)
 	w.Write(".tool/web/client.broken.json", `{"origin": 1}`)
 	w.Write(".tool/web/client.new.json", `{}`)
-	w.Write(".tool/web/client.prod.json", `{"origin": "`+other.Origin+`", "project": "@alice/web", "settings": {"title": "live"}}`)
+	w.Write(".tool/web/client.prod.json",
+		`{"origin": "`+other.Origin+`", "project": "@alice/web", "settings": {"title": "live"}}`)
 	w.Write(".tool/web/client.staging.json", `{"project": "@alice/web"}`)
 	w.Run(status.Command).Done().Prints(
 		"  broken       problem: .tool/web/client.broken.json:1:12: origin is a number",

@@ -75,7 +75,8 @@ func TestPosition_CountsCharactersFromOne(t *testing.T) {
 }
 
 func TestValue_Kinds(t *testing.T) {
-	d := parse(t, `{"o": {"i": [1]}, "a": [ {"x": 1}, "é" ,null], "s": "a\nb", "n": -1.50, "t": true, "f": false, "z": null}`)
+	d := parse(t,
+		`{"o": {"i": [1]}, "a": [ {"x": 1}, "é" ,null], "s": "a\nb", "n": -1.50, "t": true, "f": false, "z": null}`)
 	for name, want := range map[string]string{
 		"o": "an object", "a": "an array", "s": "a string", "n": "a number", "t": "a boolean", "f": "a boolean", "z": "null",
 	} {
@@ -119,7 +120,8 @@ func TestParse_BuildsNoTreeOfAnArray(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{`{"a":1}`, "\ufeff{}", `{"a":[{"b":null}],}`, `{"a":"\ud83d\ude00"}`, "// c", "{\"a\"\xff"} {
+	for _, seed := range []string{`{"a":1}`, "\ufeff{}", `{"a":[{"b":null}],}`, `{"a":"\ud83d\ude00"}`, "// c",
+		"{\"a\"\xff"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -14,7 +14,8 @@ import (
 
 func TestEdit_ChangesOnlyDifferences(t *testing.T) {
 	for _, c := range []struct{ name, text, want, result string }{
-		{"nothing", `{ "a" :1.0 , "b":[ 1,{"y":2,"x":3} ] }`, `{"b":[1,{"x":3,"y":2}],"a":1.0}`, `{ "a" :1.0 , "b":[ 1,{"y":2,"x":3} ] }`},
+		{"nothing", `{ "a" :1.0 , "b":[ 1,{"y":2,"x":3} ] }`, `{"b":[1,{"x":3,"y":2}],"a":1.0}`,
+			`{ "a" :1.0 , "b":[ 1,{"y":2,"x":3} ] }`},
 		{"a spelling of the same string", `{"a": "\u0041\/"}`, `{"a":"A/"}`, `{"a": "\u0041\/"}`},
 		{"a spelling of the same name", `{"\u0061": 1}`, `{"a":1}`, `{"\u0061": 1}`},
 		{"a spelling of a number", `{"a": 1.0}`, `{"a":1.00}`, `{"a": 1.00}`},
@@ -25,15 +26,20 @@ func TestEdit_ChangesOnlyDifferences(t *testing.T) {
 		{"a new member", "{\n  \"a\": 1\n}\n", `{"a":1,"b":2}`, "{\n  \"a\": 1,\n  \"b\": 2\n}\n"},
 		{"new members in tabs and CRLF", "{\r\n\t\"a\" : 1\r\n}", `{"a":1,"b":2,"c":{"d":[3]}}`,
 			"{\r\n\t\"a\" : 1,\r\n\t\"b\" : 2,\r\n\t\"c\" : {\r\n\t\t\"d\": [\r\n\t\t\t3\r\n\t\t]\r\n\t}\r\n}"},
-		{"a new member after a blank line", "{\n  \"a\": 1,\n\n  \"b\": 2\n}", `{"a":1,"b":2,"c":3}`, "{\n  \"a\": 1,\n\n  \"b\": 2,\n  \"c\": 3\n}"},
+		{"a new member after a blank line", "{\n  \"a\": 1,\n\n  \"b\": 2\n}", `{"a":1,"b":2,"c":3}`,
+			"{\n  \"a\": 1,\n\n  \"b\": 2,\n  \"c\": 3\n}"},
 		{"a new member on one line", `{"a": 1}`, `{"a":1,"b":{"c":[2,3]}}`, `{"a": 1, "b": {"c": [2, 3]}}`},
 		{"a new member on one narrow line", `{"a":1}`, `{"a":1,"b":{"c":[2,3]}}`, `{"a":1,"b":{"c":[2,3]}}`},
 		{"a new member on one wide line", `{ "a": 1, "b": 2 }`, `{"a":1,"b":2,"c":3}`, `{ "a": 1, "b": 2, "c": 3 }`},
-		{"a new member where commas lead", "{ \"a\": 1\n, \"b\": 2\n}", `{"a":1,"b":2,"c":3}`, "{ \"a\": 1\n, \"b\": 2\n, \"c\": 3\n}"},
-		{"a new member in a one-line object of a long file", "{\n  \"a\": {\"b\": 1}\n}", `{"a":{"b":1,"c":{"d":2}}}`, "{\n  \"a\": {\"b\": 1, \"c\": {\"d\": 2}}\n}"},
-		{"a new member without indentation", "{\n\"a\": 1\n}", `{"a":1,"b":{"c":2}}`, "{\n\"a\": 1,\n\"b\": {\n\"c\": 2\n}\n}"},
+		{"a new member where commas lead", "{ \"a\": 1\n, \"b\": 2\n}", `{"a":1,"b":2,"c":3}`,
+			"{ \"a\": 1\n, \"b\": 2\n, \"c\": 3\n}"},
+		{"a new member in a one-line object of a long file", "{\n  \"a\": {\"b\": 1}\n}", `{"a":{"b":1,"c":{"d":2}}}`,
+			"{\n  \"a\": {\"b\": 1, \"c\": {\"d\": 2}}\n}"},
+		{"a new member without indentation", "{\n\"a\": 1\n}", `{"a":1,"b":{"c":2}}`,
+			"{\n\"a\": 1,\n\"b\": {\n\"c\": 2\n}\n}"},
 
-		{"a new member where only a lower object shows the indentation", "{\"a\": {\n\t\"b\": 1\n}}", `{"a":{"b":1,"c":{"d":2}}}`, "{\"a\": {\n\t\"b\": 1,\n\t\"c\": {\n\t\t\"d\": 2\n\t}\n}}"},
+		{"a new member where only a lower object shows the indentation", "{\"a\": {\n\t\"b\": 1\n}}",
+			`{"a":{"b":1,"c":{"d":2}}}`, "{\"a\": {\n\t\"b\": 1,\n\t\"c\": {\n\t\t\"d\": 2\n\t}\n}}"},
 
 		{"the first member of {}", "{}", `{"a":1}`, "{\n  \"a\": 1\n}"},
 		{"the first member of { }", "{ }\n", `{"a":1}`, "{ \"a\": 1 }\n"},
@@ -42,22 +48,29 @@ func TestEdit_ChangesOnlyDifferences(t *testing.T) {
 		{"the first member of blank lines", "{\n\n\t}", `{"a":1}`, "{\n  \"a\": 1\n\n\t}"},
 		{"the first member below on one line", `{"a": {}}`, `{"a":{"b":1,"c":2}}`, `{"a": {"b": 1, "c": 2}}`},
 
-		{"the first member gone", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}", `{"b":2,"c":3}`, "{\n  \"b\": 2,\n  \"c\": 3\n}"},
-		{"a middle member gone", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}", `{"a":1,"c":3}`, "{\n  \"a\": 1,\n  \"c\": 3\n}"},
-		{"the last member gone", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}", `{"a":1,"b":2}`, "{\n  \"a\": 1,\n  \"b\": 2\n}"},
+		{"the first member gone", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}", `{"b":2,"c":3}`,
+			"{\n  \"b\": 2,\n  \"c\": 3\n}"},
+		{"a middle member gone", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}", `{"a":1,"c":3}`,
+			"{\n  \"a\": 1,\n  \"c\": 3\n}"},
+		{"the last member gone", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}", `{"a":1,"b":2}`,
+			"{\n  \"a\": 1,\n  \"b\": 2\n}"},
 		{"all but one gone", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}", `{"b":2}`, "{\n  \"b\": 2\n}"},
 		{"all gone", "{\n  \"a\": 1,\n  \"b\": 2\n}\n", `{}`, "{}\n"},
 		{"the first gone from one line", `{"a": 1, "b": 2}`, `{"b":2}`, `{"b": 2}`},
-		{"one gone from a shared line", "{\n  \"a\": 1, \"b\": 2,\n  \"c\": 3\n}", `{"a":1,"c":3}`, "{\n  \"a\": 1,\n  \"c\": 3\n}"},
-		{"the start of a shared line gone", "{\n  \"a\": 1,\n  \"b\": 2, \"c\": 3\n}", `{"a":1,"c":3}`, "{\n  \"a\": 1,\n  \"c\": 3\n}"},
+		{"one gone from a shared line", "{\n  \"a\": 1, \"b\": 2,\n  \"c\": 3\n}", `{"a":1,"c":3}`,
+			"{\n  \"a\": 1,\n  \"c\": 3\n}"},
+		{"the start of a shared line gone", "{\n  \"a\": 1,\n  \"b\": 2, \"c\": 3\n}", `{"a":1,"c":3}`,
+			"{\n  \"a\": 1,\n  \"c\": 3\n}"},
 		{"the first gone beside the brace", "{\"a\": 1,\n \"b\": 2}", `{"b":2}`, "{\n \"b\": 2}"},
 		{"the last gone, one new", "{\n  \"a\": 1,\n  \"b\": 2\n}", `{"a":1,"c":3}`, "{\n  \"a\": 1,\n  \"c\": 3\n}"},
 		{"all gone, some new", "{\n  \"a\": 1,\n\n  \"b\": 2\n}", `{"c":3,"d":4}`, "{\n  \"c\": 3,\n  \"d\": 4\n}"},
 
-		{"an array on one line stays on one", "{\n  \"a\": [1, 2]\n}", `{"a":[1,2,{"b":3}]}`, "{\n  \"a\": [1, 2, {\"b\": 3}]\n}"},
+		{"an array on one line stays on one", "{\n  \"a\": [1, 2]\n}", `{"a":[1,2,{"b":3}]}`,
+			"{\n  \"a\": [1, 2, {\"b\": 3}]\n}"},
 		{"an array in lines stays in lines", "{\n \"a\": [\n  1\n ]\n}", `{"a":[1,2]}`, "{\n \"a\": [\n  1,\n  2\n ]\n}"},
 		{"an empty array gets lines", "{\n \"a\": []\n}", `{"a":[1]}`, "{\n \"a\": [\n  1\n ]\n}"},
-		{"a scalar becomes an object", "{\n \"a\": 1\n}", `{"a":{"b":{"c":{}}}}`, "{\n \"a\": {\n  \"b\": {\n   \"c\": {}\n  }\n }\n}"},
+		{"a scalar becomes an object", "{\n \"a\": 1\n}", `{"a":{"b":{"c":{}}}}`,
+			"{\n \"a\": {\n  \"b\": {\n   \"c\": {}\n  }\n }\n}"},
 		{"an object becomes a scalar", "{\n \"a\": {\n  \"b\": 1\n }\n}", `{"a":null}`, "{\n \"a\": null\n}"},
 		{"new members where the first has another colon", `{"a":  {"b": 1}, "c": 2}`,
 			`{"a":{"b":1,"d":3},"c":2,"e":4}`, `{"a":  {"b": 1, "d": 3}, "c": 2, "e": 4}`},
@@ -100,7 +113,8 @@ func TestEdit_DeepAndLongObjects(t *testing.T) {
 		fmt.Fprintf(&long, `"m%d":%d,`, i, i)
 	}
 	text := "{" + long.String() + `"z":1}`
-	if got := parse(t, text).Edit(parse(t, "{"+long.String()+`"z":2}`).Members()); string(got) != strings.Replace(text, `"z":1`, `"z":2`, 1) {
+	if got := parse(t, text).Edit(parse(t, "{"+long.String()+`"z":2}`).Members()); string(got) != strings.Replace(text,
+		`"z":1`, `"z":2`, 1) {
 		t.Error("the last of 100,001 members was not replaced")
 	}
 }
