@@ -256,7 +256,7 @@ func (p *push) dryRun(ctx context.Context) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.Authorized = me.WritesTo(p.Project) && me.Has(wire.ScopeWriteConfig)
+	plan.Authorized = me.WritesTo(p.Hub.PresentName(p.Project)) && me.Has(wire.ScopeWriteConfig)
 	if p.opts.config() {
 		plan.EnrichmentCount = p.config.EnrichmentCount()
 		err = p.checkConfig(ctx, plan, limits)

@@ -317,7 +317,11 @@ func (p *Project) withoutHub() {
 func (p *Project) conclude() {
 	if p.hub != nil {
 		me := p.hub.me
-		p.Authorized = me != nil && me.WritesTo(p.Project) && me.Has(wire.ScopeWriteConfig)
+		present := p.hub.PresentName(p.Project)
+		if present != p.Project {
+			p.RenamedTo = present
+		}
+		p.Authorized = me != nil && me.WritesTo(present) && me.Has(wire.ScopeWriteConfig)
 		p.problem(p.hub.Fault(cmp.Or(p.hub.failed, p.failed)))
 	}
 	for i := range p.Environments {

@@ -51,8 +51,9 @@ type Project struct {
 	Origin            string  `json:"origin,omitzero"`  // of the environment's hub; "": that of the status
 	Project           ref.Ref `json:"project,omitzero"` // its destination
 	DestinationSource string  `json:"destinationSource,omitzero"`
-	Exists            bool    `json:"exists"`           // on the hub, as far as the caller sees
-	Deleted           bool    `json:"deleted,omitzero"` // it was, and the caller can restore it
+	RenamedTo         ref.Ref `json:"renamedTo,omitzero"` // the present name of its destination, if it was renamed
+	Exists            bool    `json:"exists"`             // on the hub, as far as the caller sees
+	Deleted           bool    `json:"deleted,omitzero"`   // it was, and the caller can restore it
 	Authorized        bool    `json:"authorized"`
 	Config            State   `json:"config"`
 	Stack             ref.Ref `json:"stack,omitzero"`
@@ -187,6 +188,9 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 	w.Environment(v.Env)
 	unseen := unseenText(w, v, unknown)
 	destination := fmt.Sprintf("%s (%s)", v.Project, v.DestinationSource)
+	if !v.RenamedTo.IsZero() {
+		destination = fmt.Sprintf("%s, renamed to %s (%s)", v.Project, v.RenamedTo, v.DestinationSource)
+	}
 	switch {
 	case v.Project.IsZero():
 		create := cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)

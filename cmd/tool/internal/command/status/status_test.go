@@ -7,6 +7,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/push"
 	"example.com/projecthub/cmd/tool/internal/command/status"
+	"example.com/projecthub/hubclient/wire"
 )
 
 // configOf returns how the only local project compares with the hub.
@@ -95,6 +96,15 @@ func TestStatus_SaysHowToRestoreADeletedProject(t *testing.T) {
 	restore := ", deleted; to restore it: tool -C " + w.Dir + " project restore @alice/web\n"
 	w.Run(status.Command).Done().Prints("@alice/web (client.json)"+restore, "prod         @alice/web"+restore)
 	w.Run(status.Command, "--json").Done().Prints(`"deleted":true`)
+}
+
+func TestStatus_SaysThatAProjectWasRenamed(t *testing.T) {
+	w := apptest.Differing(t)
+	edit := wire.EditProject{Slug: "shop"}
+	if _, err := w.Client().EditProject(t.Context(), apptest.Stack, edit); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(status.Command).Done().Prints("destination  @alice/web, renamed to @alice/shop (client.json), you may push")
 }
 
 func TestStatus_ExitCode(t *testing.T) {
