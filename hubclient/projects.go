@@ -89,8 +89,9 @@ func (c *Client) noteRename(from, to string) {
 	}
 }
 
-// projectIn returns the project that a path is about, and what follows its name.
+// projectIn returns the project that a path is about, and what follows its name, without the query.
 func projectIn(path string) (r ref.Ref, rest string, ok bool) {
+	path, _, _ = strings.Cut(path, "?")
 	path, ok = strings.CutPrefix(path, "/v1/projects/")
 	account, path, _ := strings.Cut(path, "/")
 	slug, rest, _ := strings.Cut(path, "/")
