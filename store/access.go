@@ -30,8 +30,8 @@ type Resource struct {
 // String returns @account/slug.
 func (r Resource) String() string { return "@" + r.Account + "/" + r.Slug }
 
-// Ask is what [View.Access] looks up: a caller, and the account and the resource that the request names.
-type Ask struct {
+// AccessQuery says what [View.Access] looks up: a caller, and the account and the resource that a request names.
+type AccessQuery struct {
 	Token   string // SHA-256 of the caller's token; "": see Session
 	Session string // SHA-256 of the secret in the caller's cookie
 	Account string // name of an account; "": none
@@ -42,14 +42,14 @@ type Ask struct {
 	Lock    int64  // ID of the resource, to lock it: see Tx.Access; 0: do not
 }
 
-// Access is a caller, and the caller's role on what was asked for.
+// Access is a caller, and the caller's role on what a query names.
 type Access struct {
 	Caller
-	AccountID int64          // of the account that was asked for; 0: there is none, or it is disabled
+	AccountID int64          // of the account; 0: there is none, or it is disabled
 	Role      string         // on the account, or on the resource: admin, writer, reader; "": none
-	Resource  Resource       // has the names that were asked for; ID 0: no such resource, or no role on it
-	Config    Revision       // of the project, if it was asked for and is small, not decoded; N 0: there is none
-	Schema    SettingsSchema // of the project, if it was asked for; StackID 0: there is none
+	Resource  Resource       // has the names of the query; ID 0: no such resource, or no role on it
+	Config    Revision       // of the project, with AccessQuery.Config if it is small, not decoded; N 0: there is none
+	Schema    SettingsSchema // of the project, with AccessQuery.Schema; StackID 0: there is none
 }
 
 // Caller is the owner of a token, or of a session.
@@ -125,58 +125,58 @@ func Rank(role string) int { return slices.Index(roles, role) }
 // Access looks up a caller, and what the request names. ErrNotFound if the token or session is unknown; the caller of
 // Access has to check whether it is revoked, expired or disabled. For a caller without a role it reads nothing of a
 // resource: the time that takes would reveal whether it exists.
-func (v View) Access(a Ask) (*Access, error) {
-	text, hash := byToken, a.Token
+func (v View) Access(q AccessQuery) (*Access, error) {
+	text, hash := byToken, q.Token
 	switch {
-	case a.Session != "":
-		text, hash = bySession, a.Session
-	case a.Schema:
+	case q.Session != "":
+		text, hash = bySession, q.Session
+	case q.Schema:
 		text = byTokenWithSchema
-	case a.Config:
+	case q.Config:
 		text = byTokenWithConfig
 	}
-	args := []any{a.Account, a.Kind, a.Slug, hash}
-	if a.Lock != 0 {
-		text, args = withLock[text], append([]any{a.Lock}, args...)
+	args := []any{q.Account, q.Kind, q.Slug, hash}
+	if q.Lock != 0 {
+		text, args = withLock[text], append([]any{q.Lock}, args...)
 	}
-	r := &Access{Resource: Resource{Account: a.Account, Kind: a.Kind, Slug: a.Slug}}
+	r := &Access{Resource: Resource{Account: q.Account, Kind: q.Kind, Slug: q.Slug}}
 	r.Hash = hash
 	to := sqldb.Row(&r.Caller.AccountID, &r.Account, &r.Disabled, &r.BotID, &r.BotRefID,
 		&r.TokenID, &r.Shown, &r.TokenName, &r.Session, &r.Scopes, &r.ExpiresAt, &r.RevokedAt, &r.UsedAt,
 		&r.TokenEnds, &r.Only.AccountID, &r.Only.ResourceID, &r.Only.Account, &r.Only.Slug,
 		&r.Now, &r.AccountID, &r.Role,
 		&r.Resource.ID, &r.Resource.Visibility, &r.Resource.CreatedAt, &r.Resource.CreatedBy)
-	if a.Config {
+	if q.Config {
 		c := &r.Config
 		to = append(to, &c.N, &c.Digest, &c.User, &c.Via, &c.At, &c.body)
 	}
-	if a.Schema {
+	if q.Schema {
 		to = append(to, r.Schema.fields()...)
 	}
 	locked := int64(0) // ID of the resource that the query has locked
-	if a.Lock != 0 {
+	if q.Lock != 0 {
 		to = append(to, &locked)
 	}
 	if err := v.One(to, text, args...); err != nil {
 		return nil, err
 	}
-	wasDeleted := locked != a.Lock // while this waited for the lock
+	wasDeleted := locked != q.Lock // while this waited for the lock
 	if wasDeleted {
 		r.Resource.ID = 0
 	}
 	r.Resource.AccountID = r.AccountID
-	asked := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}
-	if !r.Only.Allows(asked) {
+	named := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}
+	if !r.Only.Allows(named) {
 		r.Role, r.Resource.ID, r.Config, r.Schema = "", 0, Revision{}, SettingsSchema{}
 	}
 	return r, nil
 }
 
-// Access is [View.Access] that with Ask.Lock also locks the resource in the same query. See lock.
-func (tx *Tx) Access(a Ask) (*Access, error) {
-	r, err := tx.View.Access(a)
-	if err == nil && r.Resource.ID == a.Lock {
-		tx.locked = a.Lock
+// Access is [View.Access], which with AccessQuery.Lock also locks the resource in the same query. See lock.
+func (tx *Tx) Access(q AccessQuery) (*Access, error) {
+	r, err := tx.View.Access(q)
+	if err == nil && r.Resource.ID == q.Lock {
+		tx.locked = q.Lock
 	}
 	return r, err
 }

@@ -247,7 +247,7 @@ func TestDeleteProject_FreesTheNameAndEndsItsTokens(t *testing.T) {
 			t.Error(err)
 		}
 		second := c.create(nil, c.project("web"))
-		a, err := c.view().Access(store.Ask{Token: "h", Account: "acme", Kind: store.KindProject, Slug: "web"})
+		a, err := c.view().Access(store.AccessQuery{Token: "h", Account: "acme", Kind: store.KindProject, Slug: "web"})
 		if err != nil || a.RevokedAt == 0 || a.Resource.ID != 0 {
 			t.Errorf("%+v, %v", a, err)
 		}

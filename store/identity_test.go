@@ -104,7 +104,7 @@ func (p *people) token(i int, t store.Token) store.Token {
 	return t
 }
 
-func (p *people) access(a store.Ask) *store.Access {
+func (p *people) access(a store.AccessQuery) *store.Access {
 	p.Helper()
 	found, err := p.view().Access(a)
 	if err != nil {
@@ -157,16 +157,16 @@ func TestAccess_RoleAndRestriction(t *testing.T) {
 			if c.token == 0 {
 				hash = "bot"
 			}
-			a := p.access(store.Ask{Token: hash, Account: c.account, Kind: store.KindProject, Slug: c.slug})
+			a := p.access(store.AccessQuery{Token: hash, Account: c.account, Kind: store.KindProject, Slug: c.slug})
 			if a.Role != c.role || (a.Resource.ID != 0) != c.found {
 				p.Errorf("%+v: role %q, resource %d", c, a.Role, a.Resource.ID)
 			}
 		}
-		bot := p.access(store.Ask{Token: "bot"})
+		bot := p.access(store.AccessQuery{Token: "bot"})
 		if !bot.IsBot() || bot.Name() != "@acme/ci" {
 			p.Errorf("%+v", bot)
 		}
-		if only := p.access(store.Ask{Token: hashOf(3) + "x"}).Only.String(); only != "@acme/web" {
+		if only := p.access(store.AccessQuery{Token: hashOf(3) + "x"}).Only.String(); only != "@acme/web" {
 			p.Error(only)
 		}
 	})

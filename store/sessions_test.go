@@ -38,7 +38,7 @@ func TestSession_EndsWithWhatIsBehindIt(t *testing.T) {
 				if c.sql != "" {
 					p.sql(c.sql)
 				}
-				a := p.access(store.Ask{Session: s.Hash, Account: "acme"})
+				a := p.access(store.AccessQuery{Session: s.Hash, Account: "acme"})
 				if ended := a.Expired() || a.RevokedAt != 0; ended != c.ended || a.Role != "writer" || a.Session != s.ID {
 					p.Errorf("%+v", a)
 				}
@@ -91,11 +91,11 @@ func TestSession_KeepsBoundedNumberPerUser(t *testing.T) {
 			p.Errorf("%d are kept, %v", len(all), err)
 		}
 		p.sql("UPDATE sessions SET seen_at = seen_at - 120000000")
-		if a := p.access(store.Ask{Session: hashOf(59)}); !a.Stale() {
+		if a := p.access(store.AccessQuery{Session: hashOf(59)}); !a.Stale() {
 			p.Error("it was used lately")
 		}
 		p.must(func(tx *store.Tx) error { return tx.MarkUsed(nil, []int64{all[0].ID, 1 << 40}) })
-		if a := p.access(store.Ask{Session: hashOf(59)}); a.Stale() {
+		if a := p.access(store.AccessQuery{Session: hashOf(59)}); a.Stale() {
 			p.Error("its use was not stored")
 		}
 	})

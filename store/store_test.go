@@ -44,7 +44,7 @@ func TestMigrate_IsDoneOnce(t *testing.T) {
 
 func TestAccess_UnknownTokenOrSession(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
-		for _, a := range []store.Ask{
+		for _, a := range []store.AccessQuery{
 			{Token: "x", Account: "acme", Kind: store.KindProject, Slug: "web"}, {Session: "x"},
 		} {
 			if _, err := s.View(t.Context()).Access(a); !errors.Is(err, store.ErrNotFound) {

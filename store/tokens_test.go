@@ -223,7 +223,7 @@ func TestRevokeTokensOf_EndsEverything(t *testing.T) {
 			}
 			return err
 		})
-		if a := p.access(store.Ask{Token: t.Hash}); a.RevokedAt == 0 {
+		if a := p.access(store.AccessQuery{Token: t.Hash}); a.RevokedAt == 0 {
 			p.Error("the token is valid")
 		}
 		p.fails(store.ErrNotFound, func(tx *store.Tx) error { _, err := tx.RevokeTokensOf("none"); return err })

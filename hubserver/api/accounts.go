@@ -24,7 +24,7 @@ func whoami(c *request.Call) error {
 		ExpiresAt: orNever(c.Access.ExpiresAt), Restriction: toRestriction(only),
 	}
 	if only.ResourceID != 0 {
-		a, err := c.AccessTo(store.Ask{Account: only.Account, Kind: store.KindProject, Slug: only.Slug})
+		a, err := c.AccessTo(store.AccessQuery{Account: only.Account, Kind: store.KindProject, Slug: only.Slug})
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func importAPI(c *request.Call, req *wire.ImportAPI) error {
 	if err := fetch.CheckURL(req.URL); err != nil {
 		return fetchProblem(err)
 	}
-	owner, err := c.Permit(store.Ask{Account: account}, wire.Writer, wire.ScopeWriteCatalog)
+	owner, err := c.Permit(store.AccessQuery{Account: account}, wire.Writer, wire.ScopeWriteCatalog)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 	if err := checkProject("", req.Visibility); err != nil {
 		return err
 	}
-	owner, err := c.Permit(store.Ask{Account: req.Account}, wire.Writer, wire.ScopeWriteCatalog)
+	owner, err := c.Permit(store.AccessQuery{Account: req.Account}, wire.Writer, wire.ScopeWriteCatalog)
 	if err != nil {
 		return err
 	}
@@ -84,14 +84,14 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 // copySource returns the project to copy. The caller must be a reader of it, or it must be public; onlyPublic
 // says that the caller is no reader.
 func copySource(c *request.Call, req *wire.CreateProject) (p store.Project, onlyPublic bool, err error) {
-	ask := store.Ask{Account: req.CopyOf.Account(), Kind: store.KindProject, Slug: req.CopyOf.Slug()}
-	a, refused := c.Permit(ask, wire.Reader, "")
+	query := store.AccessQuery{Account: req.CopyOf.Account(), Kind: store.KindProject, Slug: req.CopyOf.Slug()}
+	a, refused := c.Permit(query, wire.Reader, "")
 	if a == nil {
 		return p, false, refused
 	}
 	id := a.Resource.ID
 	if refused != nil {
-		r, err := c.View().PublicProject(ask.Account, ask.Slug)
+		r, err := c.View().PublicProject(query.Account, query.Slug)
 		if errors.Is(err, store.ErrNotFound) {
 			return p, false, refused
 		}
@@ -104,7 +104,7 @@ func copySource(c *request.Call, req *wire.CreateProject) (p store.Project, only
 	if errors.Is(err, store.ErrNotFound) {
 		absent := noSource(req)
 		if atLeast(a.Role, wire.Writer) {
-			AddDeleted(c, ask, absent)
+			AddDeleted(c, query, absent)
 		}
 		return p, false, absent
 	}

@@ -44,7 +44,7 @@ func createInvitation(c *request.Call, req *wire.CreateInvitation) error {
 	if !isRole(req.Role) {
 		return request.InvalidBody("/role", "the role is reader, writer or admin")
 	}
-	if _, err := c.Permit(store.Ask{Account: req.Account}, wire.Admin, wire.ScopeAdminResource); err != nil {
+	if _, err := c.Permit(store.AccessQuery{Account: req.Account}, wire.Admin, wire.ScopeAdminResource); err != nil {
 		return err
 	}
 	if err := c.NeedUnrestricted("cannot invite people"); err != nil {

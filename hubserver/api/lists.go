@@ -105,7 +105,7 @@ func (a listQuery) accounts(c *request.Call, needed wire.Role) ([]string, error)
 	if a.account == "" {
 		return accountsWith(c, needed)
 	}
-	_, err := c.Permit(store.Ask{Account: a.account}, needed, "")
+	_, err := c.Permit(store.AccessQuery{Account: a.account}, needed, "")
 	return []string{a.account}, err
 }
 

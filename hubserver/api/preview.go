@@ -58,7 +58,7 @@ func mayPreview(c *request.Call, what string, bound store.Resource, isPublic boo
 			return err
 		}
 	}
-	a, err := c.AccessTo(store.Ask{Account: bound.Account})
+	a, err := c.AccessTo(store.AccessQuery{Account: bound.Account})
 	if err != nil || atLeast(a.Role, wire.Reader) {
 		return err
 	}

@@ -46,7 +46,7 @@ func createProject(c *request.Call, req *wire.CreateProject) error {
 	if err := checkProject(req.StackVersion, req.Visibility); err != nil {
 		return err
 	}
-	owner, err := c.Permit(store.Ask{Account: req.Account}, wire.Writer, wire.ScopeWriteCatalog)
+	owner, err := c.Permit(store.AccessQuery{Account: req.Account}, wire.Writer, wire.ScopeWriteCatalog)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ const maxSimilar = 5
 
 // planProject fails as the creation of a project, and what follows it, would, and writes nothing.
 func planProject(c *request.Call, account int64, req *wire.CreateProject, bound store.Bound) error {
-	taken, err := c.AccessTo(store.Ask{Account: req.Account, Kind: store.KindProject, Slug: req.Slug})
+	taken, err := c.AccessTo(store.AccessQuery{Account: req.Account, Kind: store.KindProject, Slug: req.Slug})
 	if err != nil {
 		return err
 	}
@@ -133,8 +133,8 @@ func permitBindings(c *request.Call, b *store.Bound) error {
 }
 
 // askFor returns what asks for a resource by its name.
-func askFor(r store.Resource) store.Ask {
-	return store.Ask{Account: r.Account, Kind: r.Kind, Slug: r.Slug}
+func askFor(r store.Resource) store.AccessQuery {
+	return store.AccessQuery{Account: r.Account, Kind: r.Kind, Slug: r.Slug}
 }
 
 // insertProject creates a project with a stack and an API, and responds with it. row has its account, and the ID of
@@ -238,7 +238,7 @@ func listProjects(c *request.Call) error {
 // on which the caller has a role.
 func visible(c *request.Call, account string) (f store.ProjectFilter, err error) {
 	if only := c.Access.Only; only.ResourceID != 0 && (account == "" || account == only.Account) {
-		a, err := c.AccessTo(store.Ask{Account: only.Account, Kind: store.KindProject, Slug: only.Slug})
+		a, err := c.AccessTo(store.AccessQuery{Account: only.Account, Kind: store.KindProject, Slug: only.Slug})
 		if err == nil && atLeast(a.Role, wire.Reader) {
 			return store.ProjectFilter{Project: a.Resource.ID, Public: true, Within: only.Account}, nil
 		}
@@ -250,7 +250,7 @@ func visible(c *request.Call, account string) (f store.ProjectFilter, err error)
 		f.Accounts, err = accountsWith(c, wire.Reader)
 		return f, err
 	}
-	a, err := c.AccessTo(store.Ask{Account: account})
+	a, err := c.AccessTo(store.AccessQuery{Account: account})
 	if err == nil && atLeast(a.Role, wire.Reader) {
 		f.Accounts = []string{account}
 	}
@@ -371,8 +371,8 @@ func edited(c *request.Call, req *wire.EditProject, before store.Project) (after
 		}
 	}
 	if !req.API.IsZero() && req.API != refTo(before.API) {
-		ask := store.Ask{Account: req.API.Account(), Kind: store.KindAPI, Slug: req.API.Slug()}
-		api, err := c.Permit(ask, wire.Reader, "")
+		query := store.AccessQuery{Account: req.API.Account(), Kind: store.KindAPI, Slug: req.API.Slug()}
+		api, err := c.Permit(query, wire.Reader, "")
 		if err != nil {
 			return after, err
 		}

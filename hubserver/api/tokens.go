@@ -86,15 +86,15 @@ func restriction(c *request.Call, asked wire.Restriction) (only store.Restrictio
 	case !ref.ValidName(account):
 		return only, request.InvalidBody("/account", "an account is %s", ref.Rule)
 	}
-	ask := store.Ask{Account: account}
+	query := store.AccessQuery{Account: account}
 	if !asked.Project.IsZero() {
-		ask.Kind, ask.Slug = store.KindProject, asked.Project.Slug()
+		query.Kind, query.Slug = store.KindProject, asked.Project.Slug()
 	}
-	found, err := c.Permit(ask, wire.Reader, "")
+	found, err := c.Permit(query, wire.Reader, "")
 	if err != nil {
 		return only, err
 	}
-	if ask.Slug != "" && found.Resource.ID == 0 {
+	if query.Slug != "" && found.Resource.ID == 0 {
 		return only, request.InvalidBody("/project", "there is no project %s", asked.Project)
 	}
 	return store.Restriction{

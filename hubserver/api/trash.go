@@ -127,8 +127,8 @@ func toDeletedProject(t *store.Trashed) wire.DeletedProject {
 
 // AddDeleted adds to a problem about a project that does not exist who has deleted it, and until when it can be
 // restored. It adds nothing if the project was not deleted.
-func AddDeleted(c *request.Call, project store.Ask, p *request.Problem) {
-	owner, err := c.AccessTo(store.Ask{Account: project.Account})
+func AddDeleted(c *request.Call, project store.AccessQuery, p *request.Problem) {
+	owner, err := c.AccessTo(store.AccessQuery{Account: project.Account})
 	if err != nil {
 		return
 	}

@@ -100,7 +100,7 @@ func needSession(c *request.Call, to string) (bool, error) {
 
 // accessTo returns the caller's rights on an account. The role is "" without a session, or if it ended meanwhile.
 func accessTo(c *request.Call, account string) (*store.Access, error) {
-	a, err := c.AccessTo(store.Ask{Account: account})
+	a, err := c.AccessTo(store.AccessQuery{Account: account})
 	if refused, ok := errors.AsType[*request.Problem](err); ok && refused.Status == http.StatusUnauthorized {
 		return &store.Access{}, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"example.com/projecthub/store"
 )
 
-func TestCallerAddress_BelievesTrustedProxiesOnly(t *testing.T) {
+func TestCallerAddress_TrustsConfiguredProxiesOnly(t *testing.T) {
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	for _, c := range []struct {
 		remote    string

@@ -12,11 +12,11 @@ import (
 	"example.com/projecthub/store"
 )
 
-// grant is a right that was checked: the caller had at least this role on what ask names.
+// grant is a right that was checked: the caller had at least this role on what the query names.
 type grant struct {
-	ask      store.Ask
+	query    store.AccessQuery
 	role     wire.Role
-	resource int64 // ID of what ask named; 0: no resource
+	resource int64 // ID of the resource that was found; 0: none
 }
 
 // admit finds out who the caller is, and returns an error unless the caller may use the endpoint.
@@ -34,23 +34,22 @@ func (c *Call) admit() (err error) {
 }
 
 // allow checks what the endpoint needs, in this order: 401 without a token, 403 for the role, 403 for the
-// scope, 404 for a path with an invalid name. It sets Resource. With the former name of a project, a GET is
-// sent on, and other requests are as if they had its present name, which Content-Location has.
+// scope, 404 for a path with an invalid name. It sets Resource. If the path has a former name of a project, a
+// GET is redirected; other requests are served as if they had its present name, which is in Content-Location.
 func (c *Call) allow() error {
 	refused := c.allowNamed()
 	if c.Resource.ID != 0 || c.Endpoint.Op == wire.OpRestoreProject { // which is about deleted projects
 		return refused
 	}
-	ask := c.about()
-	slug, err := c.renamed(ask)
+	slug, err := c.presentSlug(c.about())
 	if slug == "" {
 		return cmp.Or(err, refused)
 	}
-	sentOn := c.sendOn(slug)
+	redirect := c.redirectTo(slug)
 	if c.R.Method == http.MethodGet || c.R.Method == http.MethodHead {
-		return sentOn
+		return redirect
 	}
-	c.W.Header().Set("Content-Location", sentOn.header.Get("Location"))
+	c.W.Header().Set("Content-Location", redirect.header.Get("Location"))
 	for i := range c.Params {
 		if c.Params[i].Key == "slug" {
 			c.Params[i].Value = slug
@@ -63,25 +62,25 @@ func (c *Call) allow() error {
 	return c.allowNamed()
 }
 
-// renamed returns the present slug of the project that was once called what ask names, "" for none that the
-// caller may read.
-func (c *Call) renamed(ask store.Ask) (slug string, err error) {
-	if ask.Kind != store.KindProject {
+// presentSlug returns the present slug of the project whose former name the query has, "" if there is none that
+// the caller may read.
+func (c *Call) presentSlug(query store.AccessQuery) (slug string, err error) {
+	if query.Kind != store.KindProject {
 		return "", nil
 	}
 	var by store.Caller
 	if c.Access != nil {
 		by = c.Access.Caller
 	}
-	slug, err = c.View().FormerName(ask.Account, ask.Slug, by)
+	slug, err = c.View().FormerName(query.Account, query.Slug, by)
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
 	}
 	return slug, err
 }
 
-// sendOn is a 308 to the same path with another slug.
-func (c *Call) sendOn(slug string) *Problem {
+// redirectTo is the 308 to the same path with another slug.
+func (c *Call) redirectTo(slug string) *Problem {
 	former := c.about()
 	account := former.Account
 	prefix, _, _ := strings.Cut(c.Endpoint.Path, "{")
@@ -91,7 +90,7 @@ func (c *Call) sendOn(slug string) *Problem {
 		account, former.Slug, account, slug).WithHeader("Location", to.String())
 }
 
-// allowNamed is allow for the names in the path.
+// allowNamed is allow without former names.
 func (c *Call) allowNamed() error {
 	e := c.Endpoint
 	switch {
@@ -169,9 +168,9 @@ func (c *Call) Look() (err error) {
 	if c.Resource.ID != 0 {
 		return nil
 	}
-	slug, err := c.renamed(c.about())
+	slug, err := c.presentSlug(c.about())
 	if slug != "" {
-		return c.sendOn(slug)
+		return c.redirectTo(slug)
 	}
 	return err
 }
@@ -185,20 +184,20 @@ func (c *Call) Visit() (err error) {
 
 // about returns what the path or the query names. Where a query names no account it is the caller's own,
 // "" as long as the caller is not known.
-func (c *Call) about() store.Ask {
-	ask, e := store.Ask{Account: c.Param("account"), Slug: c.Param("slug")}, c.Endpoint
+func (c *Call) about() store.AccessQuery {
+	query, e := store.AccessQuery{Account: c.Param("account"), Slug: c.Param("slug")}, c.Endpoint
 	switch {
 	case e == nil:
 	case e.Account == wire.InQuery || e.Account == wire.InBot:
-		return store.Ask{Account: c.AccountInQuery()}
+		return store.AccessQuery{Account: c.AccountInQuery()}
 	case e.AboutProject():
-		ask.Kind = store.KindProject
+		query.Kind = store.KindProject
 	case strings.HasPrefix(e.Path, "/v1/apis/{account}/{slug}"):
-		ask.Kind = store.KindAPI
+		query.Kind = store.KindAPI
 	case strings.HasPrefix(e.Path, "/v1/stacks/{account}/{slug}"):
-		ask.Kind = store.KindStack
+		query.Kind = store.KindStack
 	}
-	return ask
+	return query
 }
 
 // AccountInQuery returns the account on which a role is needed, as the query names it; by default the
@@ -231,7 +230,7 @@ func (c *Call) count() error {
 
 // AccessTo returns the caller's role on what a names, and that resource; the role may be "". a.Token and
 // a.Session are set here. It fails with a 401 without a valid token or session.
-func (c *Call) AccessTo(a store.Ask) (*store.Access, error) {
+func (c *Call) AccessTo(a store.AccessQuery) (*store.Access, error) {
 	if c.Access == nil {
 		return nil, c.Unauthenticated()
 	}
@@ -240,14 +239,15 @@ func (c *Call) AccessTo(a store.Ask) (*store.Access, error) {
 
 // Permit is [Call.AccessTo] with a 403 unless the caller has the role, and the scope. [Call.Write] checks
 // the role again, and that a still names the same resource. A caller without a role gets the same 403
-// whether the account exists or not. With a 403 it returns the access, too. A project may have its former name.
-func (c *Call) Permit(a store.Ask, role wire.Role, scope wire.Scope) (*store.Access, error) {
+// whether the account exists or not. With a 403 it returns the access, too. A former name of a project counts as
+// the present one.
+func (c *Call) Permit(a store.AccessQuery, role wire.Role, scope wire.Scope) (*store.Access, error) {
 	found, err := c.AccessTo(a)
 	if err != nil {
 		return nil, err
 	}
 	if found.Resource.ID == 0 {
-		slug, err := c.renamed(a)
+		slug, err := c.presentSlug(a)
 		if err != nil {
 			return nil, err
 		}
@@ -262,16 +262,16 @@ func (c *Call) Permit(a store.Ask, role wire.Role, scope wire.Scope) (*store.Acc
 }
 
 // permit checks a role and a scope, and remembers the role for permitAgain.
-func (c *Call) permit(ask store.Ask, a *store.Access, needed wire.Role, scope wire.Scope) error {
+func (c *Call) permit(query store.AccessQuery, a *store.Access, needed wire.Role, scope wire.Scope) error {
 	if store.Rank(a.Role) < store.Rank(string(needed)) {
-		return c.NotPermitted(wire.Role(a.Role), ask.Account, needed)
+		return c.NotPermitted(wire.Role(a.Role), query.Account, needed)
 	}
-	c.grants = append(c.grants, grant{ask: c.credentials(ask), role: needed, resource: a.Resource.ID})
+	c.grants = append(c.grants, grant{query: c.credentials(query), role: needed, resource: a.Resource.ID})
 	return c.NeedScope(scope)
 }
 
-// credentials adds the caller's token or session to an ask.
-func (c *Call) credentials(a store.Ask) store.Ask {
+// credentials adds the caller's token or session to a query.
+func (c *Call) credentials(a store.AccessQuery) store.AccessQuery {
 	if c.Access.Session != 0 {
 		a.Session = c.Access.Hash
 	} else {
@@ -281,48 +281,48 @@ func (c *Call) credentials(a store.Ask) store.Ask {
 }
 
 // permitAgain checks in tx that the token or session is still valid, that the caller still has each role
-// that was checked before, and that each name is still that of the same resource. It locks the resource
-// that the path names, which saves a query. What else of it may have changed while this waited for the lock, f reads.
+// that was checked before, and that each name is still that of the same resource. The same query locks the
+// resource that the path names. What may have changed while it waited for the lock, the handler reads again.
 func (c *Call) permitAgain(tx *store.Tx) error {
 	if c.Access == nil {
 		return nil
 	}
 	grants := c.grants
 	if len(grants) == 0 { // no role was needed, but a token
-		grants = []grant{{ask: c.credentials(store.Ask{})}}
+		grants = []grant{{query: c.credentials(store.AccessQuery{})}}
 	}
 	for _, g := range grants {
 		if g.resource == c.Resource.ID {
-			g.ask.Lock = g.resource
+			g.query.Lock = g.resource
 		}
-		a, err := lookUp(tx.Access, g.ask)
+		a, err := lookUp(tx.Access, g.query)
 		switch {
 		case err != nil:
 			return err
 		case store.Rank(a.Role) < store.Rank(string(g.role)):
-			return c.NotPermitted(wire.Role(a.Role), g.ask.Account, g.role)
+			return c.NotPermitted(wire.Role(a.Role), g.query.Account, g.role)
 		case g.resource != 0 && a.Resource.ID == 0:
-			return c.gone(tx, g.ask)
+			return c.gone(tx, g.query)
 		case g.resource != 0 && a.Resource.ID != g.resource:
 			return Problemf(http.StatusConflict, wire.CodePlanOutdated, "@%s/%s is another %s now",
-				g.ask.Account, g.ask.Slug, g.ask.Kind).WithHint("send the request again")
+				g.query.Account, g.query.Slug, g.query.Kind).WithHint("send the request again")
 		}
 	}
 	return nil
 }
 
-// gone is the 404 for a resource that was deleted during the request, or the 503 for a project that was renamed: the
-// same request finds it.
-func (c *Call) gone(tx *store.Tx, ask store.Ask) error {
-	present, err := tx.FormerName(ask.Account, ask.Slug, c.Access.Caller)
-	if ask.Kind != store.KindProject || errors.Is(err, store.ErrNotFound) {
-		return noResource(ask)
+// gone is the 404 for a resource that was deleted during the request, or the 503 for a project that was renamed,
+// which another try of the request finds.
+func (c *Call) gone(tx *store.Tx, query store.AccessQuery) error {
+	present, err := tx.FormerName(query.Account, query.Slug, c.Access.Caller)
+	if query.Kind != store.KindProject || errors.Is(err, store.ErrNotFound) {
+		return noResource(query)
 	}
 	if err != nil {
 		return err
 	}
 	return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "@%s/%s became @%s/%s at the same time",
-		ask.Account, ask.Slug, ask.Account, present).WithHeader("Retry-After", "1")
+		query.Account, query.Slug, query.Account, present).WithHeader("Retry-After", "1")
 }
 
 // Recheck checks during a long response that the caller may still use the endpoint, and that the path

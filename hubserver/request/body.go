@@ -19,8 +19,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// MinRate is how many bytes of a body or a response must pass for each [Limits.BodyIdle] that the hub
-// waits for the caller; at the end, what is left. A slower request is ended, because it holds memory.
+// MinRate is how many bytes of a body or a response the caller has to send or read, at least, in each
+// [Limits.BodyIdle] that the hub waits for it. A slower request is ended, because it holds memory.
 const MinRate = 64 << 10
 
 // bodyTime is how long a body may take: less than the day for which the store keeps blobs that no list names.
@@ -63,7 +63,7 @@ type body struct {
 }
 
 func newBody(r *http.Request, idle time.Duration, control *http.ResponseController) *body {
-	// A proxy that believes the Content-Length of a chunked body would find the next request at another byte.
+	// A proxy that trusts the Content-Length of a chunked body would find the next request at another byte.
 	closes := r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0)
 	return &body{
 		ReadCloser: r.Body, pace: pace{idle: idle}, end: time.Now().Add(bodyTime), control: control,
@@ -251,7 +251,7 @@ func (r *charged) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// BrokenBody is the 400 about a body that could not be read to its end.
+// BrokenBody is the 400 for a body that could not be read to its end.
 func BrokenBody(err error) *Problem {
 	var detail string
 	_, trailer := errors.AsType[textproto.ProtocolError](err)

@@ -364,7 +364,7 @@ func TestRecheck_EndsWithTheRights(t *testing.T) {
 func TestNeedResource_SaysThatAProjectWasDeleted(t *testing.T) {
 	each(t, func(f *fixture) {
 		f.handle(wire.OpGetProject, ok)
-		f.hub.AddDeleted = func(_ *request.Call, project store.Ask, p *request.Problem) {
+		f.hub.AddDeleted = func(_ *request.Call, project store.AccessQuery, p *request.Problem) {
 			_ = p.WithHint("%s/%s was deleted", project.Account, project.Slug)
 		}
 		for who, want := range map[string]string{"anna": "acme/gone was deleted", "bob": ""} {

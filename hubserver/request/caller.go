@@ -29,13 +29,13 @@ func (c *Call) authenticate() (*store.Access, error) {
 	if !strings.EqualFold(scheme, "Bearer") || !pat.Valid(token) {
 		return nil, Unauthorized(wire.CodeUnauthorized, "the Authorization header has no valid token")
 	}
-	ask := c.about()
-	ask.Token = pat.Hash(token)
+	query := c.about()
+	query.Token = pat.Hash(token)
 	if c.Endpoint != nil {
-		ask.Schema = slices.Contains(writesConfig, c.Endpoint.Op)
-		ask.Config = ask.Schema || c.Endpoint.Op == wire.OpGetConfig
+		query.Schema = slices.Contains(writesConfig, c.Endpoint.Op)
+		query.Config = query.Schema || c.Endpoint.Op == wire.OpGetConfig
 	}
-	a, err := lookUp(c.View().Access, ask)
+	a, err := lookUp(c.View().Access, query)
 	if a != nil && a.ExpiresAt != 0 {
 		c.W.Header().Set(wire.TokenExpires, a.ExpiresAt.Time().Format(http.TimeFormat))
 	}
@@ -53,11 +53,11 @@ var writesConfig = []wire.Op{wire.OpPutConfig, wire.OpPatchConfig, wire.OpCheckC
 // signedIn returns the user of the request's session, nil if it has none. A session that has ended counts
 // as none, because browsers go on sending its cookie.
 func (c *Call) signedIn() (*store.Access, error) {
-	ask := c.about()
-	if ask.Session = c.SessionHash(); ask.Session == "" {
+	query := c.about()
+	if query.Session = c.SessionHash(); query.Session == "" {
 		return nil, nil
 	}
-	a, err := lookUp(c.View().Access, ask)
+	a, err := lookUp(c.View().Access, query)
 	if _, ended := errors.AsType[*Problem](err); ended {
 		return nil, nil
 	}
@@ -68,12 +68,12 @@ func (c *Call) signedIn() (*store.Access, error) {
 	return a, nil
 }
 
-// lookUp returns the owner of the token or session of an ask, with the rights that it asks for. If the token
-// or session is unknown, revoked or expired, or its account is disabled, it fails with a 401.
-func lookUp(access func(store.Ask) (*store.Access, error), ask store.Ask) (*store.Access, error) {
-	a, err := access(ask)
+// lookUp returns the owner of the token or session in a query, with the rights on what the query names. If the
+// token or session is unknown, revoked or expired, or its account is disabled, it fails with a 401.
+func lookUp(access func(store.AccessQuery) (*store.Access, error), query store.AccessQuery) (*store.Access, error) {
+	a, err := access(query)
 	unknown := errors.Is(err, store.ErrNotFound)
-	isSession := ask.Session != ""
+	isSession := query.Session != ""
 	switch {
 	case err != nil && !unknown:
 		return nil, err

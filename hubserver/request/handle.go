@@ -209,8 +209,8 @@ func (c *Call) View() store.View { return c.Hub.Store.View(c.Ctx()) }
 // Param returns the value of a parameter of the path, "" if it has none of that name.
 func (c *Call) Param(name string) string { return c.Params.ByName(name) }
 
-// Query returns the parameters of the query, 400 if it is malformed. In handlers of endpoints it is not: they may use
-// [url.URL.Query], which leaves out what is malformed.
+// Query returns the parameters of the query, 400 if it is malformed. [Hub.Handle] has checked that before it calls a
+// handler, so that the handlers of endpoints can use [url.URL.Query].
 func (c *Call) Query() (url.Values, error) {
 	q, err := url.ParseQuery(c.R.URL.RawQuery)
 	if err != nil {
@@ -240,7 +240,7 @@ func (c *Call) NeedResource() error {
 }
 
 // noResource is the 404 about a resource that does not exist.
-func noResource(a store.Ask) *Problem {
+func noResource(a store.AccessQuery) *Problem {
 	kind := a.Kind
 	if kind == store.KindAPI {
 		kind = "API"

@@ -41,7 +41,7 @@ type Config struct {
 	Log        *slog.Logger
 	Limits     Limits
 	Fetch      *fetch.Fetcher // for importing API descriptions
-	// TrustedProxies are the networks of proxies whose X-Forwarded-For is believed. It may be empty.
+	// TrustedProxies are the networks of proxies whose X-Forwarded-For is trusted. It may be empty.
 	TrustedProxies []netip.Prefix
 }
 
@@ -96,7 +96,7 @@ type Hub struct {
 	Wrote func(project int64)
 	// AddDeleted adds to a 404 about a project, if it was deleted, until when it can be restored. It is
 	// called for callers with the role writer.
-	AddDeleted func(c *Call, project store.Ask, p *Problem)
+	AddDeleted func(c *Call, project store.AccessQuery, p *Problem)
 
 	origins  *http.CrossOriginProtection
 	rooms    [rooms]*room
@@ -114,7 +114,7 @@ func New(cfg Config) (*Hub, error) {
 		Config: cfg, origins: http.NewCrossOriginProtection(), metrics: metrics.NewSet(),
 		tokens: map[int64]bool{}, sessions: map[int64]bool{},
 		CountBot: func(*Call) error { return nil }, Wrote: func(int64) {},
-		AddDeleted: func(*Call, store.Ask, *Problem) {},
+		AddDeleted: func(*Call, store.AccessQuery, *Problem) {},
 	}
 	if err := h.origins.AddTrustedOrigin(cfg.PublicURL); err != nil { // a proxy may change the Host
 		return nil, fmt.Errorf("the hub's address: %w", err)
@@ -134,8 +134,8 @@ func (h *Hub) Drain() { h.draining.Store(true) }
 // IsDraining reports whether [Hub.Drain] was called.
 func (h *Hub) IsDraining() bool { return h.draining.Load() }
 
-// noteUse notes for [Hub.SaveUses] that a token or a session was used, unless a use was stored a moment
-// ago. So no request waits for this write.
+// noteUse remembers for [Hub.SaveUses] that a token or a session was used, unless a recent use is stored
+// already. So no request waits for that write.
 func (h *Hub) noteUse(a *store.Access) {
 	if !a.Stale() {
 		return

@@ -60,8 +60,8 @@ func roomOf(e *wire.Endpoint) Room {
 	return Changing
 }
 
-// Need takes so many more bytes of memory for the call, for which it may wait five seconds. It fails with 413
-// if they can never fit, 429 if the client's other calls leave too little, and 503 if those of others do. The
+// Need takes so many more bytes of memory for the call, and waits for them for up to five seconds. It fails with
+// 413 if they can never fit, 429 if the client's other calls leave too little, and 503 if those of others do. The
 // memory is given back when the call ends, or by [Call.Free]. Once one Need has returned, several goroutines of
 // the call may call both.
 func (c *Call) Need(bytes int64) error { return c.hold().need(c.Ctx(), bytes) }
@@ -211,7 +211,7 @@ func (h *hold) need(ctx context.Context, n int64) error {
 	return nil
 }
 
-// busy refuses a call that found no room because of the client's own calls, or because of others.
+// busy is the 429 for a call that found no room because of the client's own calls, or the 503 because of others.
 func busy(own bool) *Problem {
 	p := Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the hub is too busy for this request")
 	if own {

@@ -20,7 +20,7 @@ import (
 // Bearer returns the owner of a token that was sent in another place than the Authorization header, such as a form. It
 // fails with a 401 if the token is invalid.
 func (c *Call) Bearer(token string) (*store.Access, error) {
-	return lookUp(c.View().Access, store.Ask{Token: pat.Hash(token)})
+	return lookUp(c.View().Access, store.AccessQuery{Token: pat.Hash(token)})
 }
 
 // NeedTokens returns a 403 for callers who cannot create tokens: bots, and those whose token is restricted or can only

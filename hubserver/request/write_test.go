@@ -19,7 +19,8 @@ func TestWrite_ChecksRightsAgain(t *testing.T) {
 			if err := c.NeedResource(); err != nil {
 				return err
 			}
-			if _, err := c.Permit(store.Ask{Account: "acme", Kind: store.KindAPI, Slug: "pets"}, wire.Reader, ""); err != nil {
+			pets := store.AccessQuery{Account: "acme", Kind: store.KindAPI, Slug: "pets"}
+			if _, err := c.Permit(pets, wire.Reader, ""); err != nil {
 				return err
 			}
 			f.exec(meanwhile)
@@ -102,7 +103,7 @@ func TestWrite_FirstAnswerToAKeyIsRepeated(t *testing.T) {
 			if _, err := c.ReadJSON("the body", request.MaxJSON, &req); err != nil {
 				return err
 			}
-			if _, err := c.Permit(store.Ask{Account: req.Account}, wire.Writer, wire.ScopeWriteCatalog); err != nil {
+			if _, err := c.Permit(store.AccessQuery{Account: req.Account}, wire.Writer, wire.ScopeWriteCatalog); err != nil {
 				return err
 			}
 			if req.Slug == "asked" {
