@@ -59,10 +59,10 @@ func (b Blob) Verify() error {
 	return b.checked(read.SHA256, read.Size, err)
 }
 
-// checked returns ErrDamaged if the content could not be read, or has not the digest and the size of the blob.
+// checked returns ErrDamaged if the content could not be read, or does not have the digest and the size of the blob.
 func (b Blob) checked(digest string, size int64, err error) error {
 	if err == nil && (digest != b.SHA256 || size != b.Size) {
-		err = errOther
+		err = errOtherContent
 	}
 	if err != nil {
 		return fmt.Errorf("%w: blob %s: %w", ErrDamaged, b.SHA256, err)
@@ -70,8 +70,8 @@ func (b Blob) checked(digest string, size int64, err error) error {
 	return nil
 }
 
-// errOther says that a content has another digest or size than it should.
-var errOther = errors.New("the content is another one")
+// errOtherContent says that a content has another digest or size than is stored for it.
+var errOtherContent = errors.New("the content does not match its digest")
 
 // CopyTo writes the content to w. It does not check it: see Verify.
 func (b Blob) CopyTo(w io.Writer) (n int64, err error) {
@@ -133,8 +133,8 @@ func (v View) Missing(resource int64, digests []string) (lacking []string, err e
 	return lacking, err
 }
 
-// lacks returns the digests of files of which a resource has no blob, with ErrMissing. ErrSize if a blob has not the
-// size that the list of files says: a caller who does not send the blob can claim any.
+// lacks returns the digests of files of which a resource has no blob, with ErrMissing. ErrSize if a blob does not
+// have the size that the list of files says: a caller who does not send the blob can claim any.
 func (v View) lacks(resource int64, files []tree.Entry) (lacking []string, err error) {
 	for page := range slices.Chunk(files, blobPage) {
 		found, err := v.stored(resource, digestsOf(page), "NULL")

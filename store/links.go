@@ -39,7 +39,7 @@ type Link struct {
 	CreatedAt, ExpiresAt, UsedAt Time
 
 	Expired bool // when it was read
-	Void    bool // its account or creator is disabled, its token ended, or its creator is no admin any more
+	Void    bool // its account or creator is disabled, its token ended, or its creator is no longer an admin
 }
 
 // CreateLink stores a link that can be used for a time from now on. The caller sets Hash, Kind, Account, TokenID,
@@ -89,8 +89,8 @@ func (v View) Link(hash string) (*Link, error) {
 	return l, err
 }
 
-// LockLink makes those wait who take away what the link was created with, until the end of the transaction. It comes
-// before the transaction reads whether the link can be used.
+// LockLink makes transactions that revoke the token or the role behind a link wait until this one ends. It comes before
+// the transaction reads whether the link can be used.
 func (tx *Tx) LockLink(l *Link) error { return tx.lockAccount(l.AccountID) } // in the same order as RevokeTokensOf
 
 // UseLink marks a link as used, and reports whether it could still be used: only the first transaction can.

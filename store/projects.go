@@ -160,8 +160,8 @@ func (tx *Tx) EditProject(p Project) error {
 		p.Visibility, p.StackVersion, p.API.ID, p.PublicPreview, p.EnforceSchema, p.ID)
 }
 
-// RenameProject gives a project that is locked another slug. The former one leads to it until another project takes
-// it, see [View.FormerName]. ErrExists if the name is taken.
+// RenameProject changes the slug of a project that is locked. [View.FormerName] finds it by the former one until
+// another project has that name. ErrExists if the new name is taken.
 func (tx *Tx) RenameProject(r Resource, slug string) error {
 	if err := tx.takeName(r.AccountID, KindProject, slug); err != nil {
 		return err
@@ -234,8 +234,8 @@ const copiedBytes = 4 << 20
 // ErrNotFound if source does not exist.
 func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c ProjectCopy, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
-		c = ProjectCopy{} // anew, because this may run again
-
+		// Anew, because this may run again.
+		c = ProjectCopy{}
 		if err := tx.lock(source); err != nil { // so that config and files are of one moment
 			return err
 		}

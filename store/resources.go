@@ -28,7 +28,7 @@ func (v View) ResourceByName(account, kind, slug string) (r Resource, err error)
 }
 
 // FormerName returns the present slug of the project that once was account/slug, if the caller may read it or it is
-// public; else ErrNotFound. The zero caller is nobody.
+// public; else ErrNotFound. The zero Caller may read public projects alone.
 func (v View) FormerName(account, slug string, by Caller) (present string, err error) {
 	member := by.AccountID
 	if by.IsBot() {
@@ -45,7 +45,7 @@ func (v View) FormerName(account, slug string, by Caller) (present string, err e
 	return present, err
 }
 
-// takeName ends a former name, which the caller has just given to a resource.
+// takeName deletes the former name of another resource, once a resource has been given that name.
 func (tx *Tx) takeName(account int64, kind, slug string) error {
 	return tx.exec("DELETE FROM renames WHERE account_id = ? AND kind = ? AND slug = ?", account, kind, slug)
 }

@@ -58,8 +58,8 @@ func (r Revision) asParent() string {
 	return r.Digest
 }
 
-// count counts a file, or a key of the config, that a write has changed: was and is say whether it was there before,
-// and whether it is after.
+// count counts a file, or a key of the config, that a write has changed: was and is say whether it exists before and
+// after the write.
 func (r *Revision) count(was, is bool) {
 	switch {
 	case !was:
@@ -126,7 +126,7 @@ func (r *Revision) Decode() (err error) {
 		}
 	}
 	if err == nil && Digest(r.Content) != r.Digest {
-		err = errOther
+		err = errOtherContent
 	}
 	if err != nil {
 		r.Damaged, r.Content, r.base, r.body, r.baseContent = true, nil, 0, nil, nil
@@ -185,7 +185,7 @@ func (v View) History(project int64, kind RevisionKind, before int64, limit int)
 		project, kind, before, limit)
 }
 
-// add adds a revision after the one before, and drops those that are no longer kept. last is what lockHead has returned
+// add adds a revision after the one before, and deletes those that are no longer kept. last is what lockHead returned
 // for its kind.
 func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revision) (Revision, error) {
 	r.N, r.At = last.newest+1, last.at
@@ -215,8 +215,8 @@ type Retention struct {
 // DefaultRetention is what a hub keeps by default.
 var DefaultRetention = Retention{Revisions: 200, Age: 90 * 24 * time.Hour, Bytes: 64 << 20, Lists: 20}
 
-// trim drops the oldest revisions of a kind, as tx.keep says. Of those it spares one: the base of the first
-// revision that is kept. Later ones have the same base, or one that is kept.
+// trim deletes the revisions of a kind that tx.keep no longer keeps, except one: the base of the oldest revision that
+// is kept. Newer ones have the same base, or one that is kept.
 func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
 	keep := tx.keep
 	if kind == Files { // the number of lists alone decides: this many bytes are no limit
@@ -236,8 +236,8 @@ func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
 	return err
 }
 
-// TrimHistories drops the configs that have become too old, and returns in how many projects. A write does so in its
-// own project only. It does nothing if a hub did so within the time every.
+// TrimHistories deletes the configs that have become too old, and returns in how many projects. A write does so in
+// its own project only. It does nothing if a hub did so within the time every.
 func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed int, err error) {
 	if due, err := s.due(ctx, "trim histories", every); err != nil || !due {
 		return 0, err
@@ -271,8 +271,8 @@ func (s *Store) TrimHistories(ctx context.Context, every time.Duration) (trimmed
 }
 
 // encode compresses the content of a list of files into body. Of two lists of 10,000 files that differ in one, each is
-// 410 KB in zstd, but a patch is 100 bytes. It is a patch of the list before if that is whole, else of the list that
-// that is a patch of: so each list is read from at most two rows. Once the patch would be larger than an eighth of the
+// 410 KB in zstd, but a patch is 100 bytes. The base of the patch is the list before, or that list's own base if it is
+// a patch itself, so that a list is read from at most two rows. Once the patch would be larger than an eighth of the
 // list, the list is stored whole.
 func (r *Revision) encode(before Revision) error {
 	base, content := before.base, before.baseContent

@@ -37,9 +37,9 @@ type Session struct {
 // ShortID returns the first 12 digits of the session's hash, its ID in lists.
 func (s *Session) ShortID() string { return s.Hash[:min(idLength, len(s.Hash))] }
 
-// errForeignToken is the error of a session with a token that is not the user's own. That of a bot is not, even if the
-// user's account owns the bot.
-var errForeignToken = errors.New("the token is not one of the user")
+// errForeignToken is the error of a session with a token that is not the user's own. The token of a bot is not, even
+// if the user's account owns the bot.
+var errForeignToken = errors.New("the token does not belong to the user")
 
 // CreateSession stores a session that begins now, and ends no later than its token. The caller sets Hash, TokenID,
 // Scopes, Agent and Address, and UserID or else User. It deletes the user's sessions that have ended.

@@ -87,13 +87,13 @@ var steps = []sqldb.Step{{Name: "0001", SQL: schema, Postgres: `
 	ALTER TABLE revisions ALTER body SET STORAGE EXTERNAL;
 	ALTER TABLE stack_versions ALTER body SET STORAGE EXTERNAL;`}}
 
-// Migrate updates the schema, and returns the names of the steps that it took: see [sqldb.DB.Migrate].
+// Migrate updates the schema, and returns the names of the steps that it applied: see [sqldb.DB.Migrate].
 // ErrUnfinished if a copy to the database has not ended.
-func (s *Store) Migrate(ctx context.Context) (taken []string, err error) {
-	if taken, err = s.DB.Migrate(ctx, steps...); err != nil {
-		return taken, err
+func (s *Store) Migrate(ctx context.Context) (applied []string, err error) {
+	if applied, err = s.DB.Migrate(ctx, steps...); err != nil {
+		return applied, err
 	}
-	return taken, s.checkComplete(ctx)
+	return applied, s.checkComplete(ctx)
 }
 
 // CheckSchema returns [sqldb.ErrSchemaOld] unless the schema is up to date; ErrUnfinished when a copy to

@@ -65,9 +65,9 @@ func (s *Store) sweep(ctx context.Context, query string) (removed int, err error
 // Collect deletes the blobs of a resource that it does not name, except those that were stored within the grace period,
 // and returns how many.
 //
-// No write loses a blob to it. The blobs that a push uploads are younger than the grace period. Whether the others are
-// stored, the push checks again in the transaction that adds its revision. That transaction and each deletion here lock
-// the resource; and a deletion ends the collection if resources.writes is not what it was before the lists were read.
+// No write loses a blob to it. The blobs that a push uploads are younger than the grace period. The
+// transaction that adds the push's revision checks again that the others are stored. That transaction and each deletion
+// here lock the resource; and a deletion ends the collection if resources.writes has changed since the lists were read.
 // Any other doubt ends it with an error.
 func (s *Store) Collect(ctx context.Context, resource int64, grace time.Duration) (removed int, err error) {
 	v := s.View(ctx)
@@ -113,8 +113,7 @@ func (tx *Tx) swept(resource int64, before Time, retry time.Duration) error {
 }
 
 // removeBlobs deletes those of the blobs with these digests that were not uploaded again since before, and returns how
-// many. It goes on until all are deleted, or one transaction fails: with ErrChanged if resources.writes is not writes
-// any more.
+// many. It stops when a transaction fails: with ErrChanged if resources.writes is no longer the number writes.
 func (s *Store) removeBlobs(ctx context.Context, resource, writes int64, before Time, digests []string) (
 	removed int, err error,
 ) {

@@ -37,8 +37,8 @@ func (s *Store) Prune(ctx context.Context, audit, every time.Duration) (p Pruned
 	}{
 		{&p.Answers, "answers", "caller, route, key", "created_at < ? ORDER BY created_at", answersKept},
 		{&p.Audit, "audit", "id", "at < ? ORDER BY at", audit},
-		// A token with which others were created stays until they are deleted, so that to revoke what it was
-		// created with reaches them.
+		// A token with which others were created stays until they are deleted: a revocation of its parent
+		// revokes them through it.
 		{&p.Tokens, "tokens", "id", `COALESCE(NULLIF(revoked_at, 0), NULLIF(expires_at, 0)) < ?
 			AND NOT EXISTS (SELECT 1 FROM tokens c WHERE c.parent_id = tokens.id)`, KeepTokens},
 		{&p.Sessions, "sessions", "id", "seen_at < ? ORDER BY seen_at", SessionLife},

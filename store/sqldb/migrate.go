@@ -16,7 +16,7 @@ import (
 
 // Step is a change of the schema. SQL serves both databases, with three types that differ: ID is a primary key
 // that is never used twice, NAME a text that sorts by byte, BYTES binary data. Postgres is SQL that follows on
-// PostgreSQL alone. Name says which steps a database has taken.
+// PostgreSQL alone. A database stores which steps, by Name, were applied.
 type Step struct{ Name, SQL, Postgres string }
 
 // What a caller can tell apart about a schema.
@@ -26,29 +26,29 @@ var (
 	ErrSchemaRights = errors.New("the database's role has no right to change the schema")
 )
 
-// marks is the table of the steps that were taken.
-const marks = "bun_migrations"
+// appliedTable is the table of the steps that were applied.
+const appliedTable = "bun_migrations"
 
-// Migrate takes the steps that the database has not taken yet, all in one transaction, and returns their names. On
+// Migrate applies the steps that the database lacks, all in one transaction, and returns their names. On
 // SQLite the caller must hold [DB.Lock]; on PostgreSQL any number of hubs may call it at once. ErrSchemaNew if the
-// database has taken others; ErrSchemaRights if the role may not change the schema, which is no error if there is
+// database has others; ErrSchemaRights if the role may not change the schema, which is no error if there is
 // nothing to change.
-func (db *DB) Migrate(ctx context.Context, steps ...Step) (taken []string, err error) {
+func (db *DB) Migrate(ctx context.Context, steps ...Step) (applied []string, err error) {
 	if err := db.CheckSchema(ctx, steps...); !errors.Is(err, ErrSchemaOld) {
 		return nil, err
 	}
 	pool := bun.NewDB(db.writes, db.lists.Dialect())
 	err = wrap(pool.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) (err error) {
-		taken, err = db.migrate(ctx, tx, steps)
+		applied, err = db.migrate(ctx, tx, steps)
 		return err
 	}))
 	if errors.Is(err, ErrRights) {
 		err = fmt.Errorf("%w: %w", ErrSchemaRights, err)
 	}
-	return taken, err
+	return applied, err
 }
 
-func (db *DB) migrate(ctx context.Context, tx bun.Tx, steps []Step) (taken []string, err error) {
+func (db *DB) migrate(ctx context.Context, tx bun.Tx, steps []Step) (applied []string, err error) {
 	if db.IsPostgres() { // one hub at a time; nothing else uses this number
 		_, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; "+
 			"SELECT pg_advisory_xact_lock(7283940156)")
@@ -56,12 +56,12 @@ func (db *DB) migrate(ctx context.Context, tx bun.Tx, steps []Step) (taken []str
 			return nil, err
 		}
 	}
-	table := tx.NewCreateTable().Model((*migrate.Migration)(nil)).ModelTableExpr(marks).IfNotExists()
+	table := tx.NewCreateTable().Model((*migrate.Migration)(nil)).ModelTableExpr(appliedTable).IfNotExists()
 	if _, err := table.Exec(ctx); err != nil {
 		return nil, err
 	}
-	var before []string // the names of the steps that were taken before
-	if err := tx.NewSelect().Table(marks).Column("name").Scan(ctx, &before); err != nil {
+	var before []string // the names of the steps that were applied before
+	if err := tx.NewSelect().Table(appliedTable).Column("name").Scan(ctx, &before); err != nil {
 		return nil, err
 	}
 	for _, step := range steps {
@@ -71,13 +71,13 @@ func (db *DB) migrate(ctx context.Context, tx bun.Tx, steps []Step) (taken []str
 		if _, err := tx.ExecContext(ctx, db.ddl(step)); err != nil {
 			return nil, fmt.Errorf("%s: %w", step.Name, err)
 		}
-		mark := &migrate.Migration{Name: step.Name, GroupID: 1}
-		if _, err := tx.NewInsert().Model(mark).ModelTableExpr(marks).Exec(ctx); err != nil {
-			return nil, fmt.Errorf("mark %s as taken: %w", step.Name, err)
+		row := &migrate.Migration{Name: step.Name, GroupID: 1}
+		if _, err := tx.NewInsert().Model(row).ModelTableExpr(appliedTable).Exec(ctx); err != nil {
+			return nil, fmt.Errorf("record that %s was applied: %w", step.Name, err)
 		}
-		taken = append(taken, step.Name)
+		applied = append(applied, step.Name)
 	}
-	return taken, nil
+	return applied, nil
 }
 
 // ddl returns the text of a step as the database takes it.
@@ -90,21 +90,21 @@ func (db *DB) ddl(step Step) string {
 		" BYTES", " BYTEA", " NAME", ` TEXT COLLATE "C"`).Replace(step.SQL) + step.Postgres
 }
 
-// CheckSchema returns ErrSchemaOld if a step was not taken, and ErrSchemaNew if one was taken that is not in steps.
+// CheckSchema returns ErrSchemaOld if a step was not applied, and ErrSchemaNew if one was applied that is not in steps.
 func (db *DB) CheckSchema(ctx context.Context, steps ...Step) error {
-	taken, err := Column[string](db.View(ctx), "SELECT name FROM "+marks)
+	applied, err := Column[string](db.View(ctx), "SELECT name FROM "+appliedTable)
 	if isNoTable(err) {
 		return ErrSchemaOld
 	}
 	if err != nil {
-		return fmt.Errorf("read which migrations were taken: %w", err)
+		return fmt.Errorf("read which migrations were applied: %w", err)
 	}
-	for _, name := range taken {
+	for _, name := range applied {
 		if !slices.ContainsFunc(steps, func(s Step) bool { return s.Name == name }) {
 			return ErrSchemaNew
 		}
 	}
-	if len(taken) < len(steps) {
+	if len(applied) < len(steps) {
 		return ErrSchemaOld
 	}
 	return nil

@@ -3,7 +3,7 @@
 //
 // A [View] reads. [DB.Write] is the only way to change something: it runs a function in a transaction, which is
 // on disk when Write returns. On SQLite, concurrent writes share one transaction, see writer.go. The package must
-// know no table but the one in which it marks the steps of the schema.
+// know no table but the one of the steps that Migrate has applied.
 package sqldb
 
 import (

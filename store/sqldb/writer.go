@@ -19,8 +19,8 @@ import (
 // writer runs all writes of SQLite, which allows one at a time, on one connection. Each commit waits for the disk.
 // So that writes do not wait for it one after the other, those that arrive during a commit share the next
 // transaction and its commit. Each has a savepoint: one that fails rolls back what it wrote itself, and nothing
-// else. No write returns before the commit. That holds also for one that fails: what made it fail may have been
-// written by another one in the same transaction.
+// else. No write returns before the commit, not even one that fails: the cause may be a row that another write of the
+// same transaction has added.
 type writer struct {
 	db    *DB
 	conn  *sql.Conn
@@ -28,7 +28,7 @@ type writer struct {
 	queue chan *write
 	ended chan struct{} // closed when work returns
 	dirty atomic.Bool   // something was written since the last checkpoint
-	turn  sync.Mutex    // held while a transaction runs, or while the log is emptied
+	txMu  sync.Mutex    // held while a transaction runs, or while the log is emptied
 
 	closing sync.RWMutex // guards closed; held for reading while a write is put into the queue
 	closed  bool         // the queue is closed
@@ -104,13 +104,13 @@ func (w *writer) enqueue(q *write) error {
 func (w *writer) work() {
 	defer close(w.ended)
 	for first := range w.queue {
-		w.turn.Lock()
+		w.txMu.Lock()
 		if err := w.share(first, sharedWrites); err != nil { // those that waited meanwhile do not wait again
 			for q := w.next(); q != nil; q = w.next() {
 				q.end(err)
 			}
 		}
-		w.turn.Unlock()
+		w.txMu.Unlock()
 		w.dirty.Store(true)
 	}
 }
@@ -128,7 +128,7 @@ func (w *writer) share(first *write, most int) error {
 	whole := true // SQLite has not rolled back the transaction
 	for q := first; q != nil; q = w.next() {
 		batch = append(batch, q)
-		whole = w.one(q)
+		whole = w.runOne(q)
 		if !whole || len(batch) == most || time.Since(began) > sharedTime {
 			break
 		}
@@ -179,9 +179,9 @@ func (w *writer) next() *write {
 	}
 }
 
-// one runs a write, and reports whether the transaction is still whole: if the disk is full or broken, SQLite rolls
-// back all of it.
-func (w *writer) one(q *write) (whole bool) {
+// runOne runs a write in a savepoint, and reports whether the transaction is still open: if the disk is full or
+// broken, SQLite rolls back all of it.
+func (w *writer) runOne(q *write) (whole bool) {
 	if q.err = q.ctx.Err(); q.err != nil {
 		return true
 	}
@@ -253,8 +253,8 @@ func (w *writer) copyLog() error {
 	if copied < pages/2 { // a long read, such as a backup, still needs the rest
 		return nil
 	}
-	w.turn.Lock()
-	defer w.turn.Unlock()
+	w.txMu.Lock()
+	defer w.txMu.Unlock()
 	// Present readers of the log end soon, and new ones do not need it.
 	_, err = w.db.writes.Exec("PRAGMA busy_timeout = 100; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = 5000")
 	return err
