@@ -123,19 +123,19 @@ func (tx *Tx) PutBlobs(resource int64, blobs []Blob) error {
 }
 
 // Missing returns the digests of which a resource has no blob.
-func (v View) Missing(resource int64, digests []string) (lacking []string, err error) {
+func (v View) Missing(resource int64, digests []string) (missing []string, err error) {
 	found, err := v.stored(resource, digests, "NULL")
 	for _, digest := range digests {
 		if _, ok := found[digest]; !ok {
-			lacking = append(lacking, digest)
+			missing = append(missing, digest)
 		}
 	}
-	return lacking, err
+	return missing, err
 }
 
-// lacks returns the digests of files of which a resource has no blob, with ErrMissing. ErrSize if a blob does not
-// have the size that the list of files says: a caller who does not send the blob can claim any.
-func (v View) lacks(resource int64, files []tree.Entry) (lacking []string, err error) {
+// missingBlobs returns the digests of files of which a resource has no blob, with ErrMissing. ErrSize if a blob does
+// not have the size that the list of files says: a caller who does not send the blob can claim any.
+func (v View) missingBlobs(resource int64, files []tree.Entry) (missing []string, err error) {
 	for page := range slices.Chunk(files, blobPage) {
 		found, err := v.stored(resource, digestsOf(page), "NULL")
 		if err != nil {
@@ -147,14 +147,14 @@ func (v View) lacks(resource int64, files []tree.Entry) (lacking []string, err e
 				return nil, fmt.Errorf("%q %w", e.Path, ErrSize)
 			}
 			if !ok {
-				lacking = append(lacking, e.SHA256)
+				missing = append(missing, e.SHA256)
 			}
 		}
 	}
-	if len(lacking) > 0 {
+	if len(missing) > 0 {
 		err = ErrMissing
 	}
-	return lacking, err
+	return missing, err
 }
 
 func digestsOf(files []tree.Entry) []string {

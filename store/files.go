@@ -47,7 +47,7 @@ func PrepareFiles(before Revision, list []byte, sent map[string]bool, by Author)
 
 // WriteFiles replaces the files of a project. ErrChanged if the present ones are not those that the write was prepared
 // for; ErrMissing, with their digests, if blobs are not stored; ErrSize if one has another size.
-func (tx *Tx) WriteFiles(project int64, w FilesWrite) (after Revision, lacking []string, err error) {
+func (tx *Tx) WriteFiles(project int64, w FilesWrite) (after Revision, missing []string, err error) {
 	last, err := tx.lockHead(project, Files)
 	if err != nil {
 		return after, nil, err
@@ -62,8 +62,8 @@ func (tx *Tx) WriteFiles(project int64, w FilesWrite) (after Revision, lacking [
 		}
 		w.unsure = without(all, w.sent)
 	}
-	if lacking, err = tx.lacks(project, w.unsure); err != nil {
-		return after, lacking, err
+	if missing, err = tx.missingBlobs(project, w.unsure); err != nil {
+		return after, missing, err
 	}
 	if last.incomplete {
 		if err := tx.exec("UPDATE resources SET incomplete = FALSE WHERE id = ?", project); err != nil {

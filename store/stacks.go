@@ -133,7 +133,7 @@ type Published struct {
 // replaces the stored list, which may be damaged; with other files it is an ErrExists. ErrWithdrawn if the version
 // was withdrawn, a *NotNewerError if it is not above all others; ErrMissing, with their digests, if blobs are not
 // stored, and ErrSize if one has another size.
-func (tx *Tx) PublishVersion(id int64, w VersionWrite) (p Published, lacking []string, err error) {
+func (tx *Tx) PublishVersion(id int64, w VersionWrite) (p Published, missing []string, err error) {
 	if err := tx.lock(id); err != nil {
 		return p, nil, err
 	}
@@ -152,8 +152,8 @@ func (tx *Tx) PublishVersion(id int64, w VersionWrite) (p Published, lacking []s
 	if !isFirst && version.Compare(w.Version, stack.Newest) <= 0 {
 		return p, nil, &NotNewerError{stack.Newest}
 	}
-	if lacking, err = tx.lacks(id, w.unsure); err != nil {
-		return p, lacking, err
+	if missing, err = tx.missingBlobs(id, w.unsure); err != nil {
+		return p, missing, err
 	}
 	if err := tx.namesOtherBlobs(id); err != nil {
 		return p, nil, err
@@ -172,7 +172,7 @@ func (tx *Tx) PublishVersion(id int64, w VersionWrite) (p Published, lacking []s
 
 // republishVersion is PublishVersion for a version that is published already.
 func (tx *Tx) republishVersion(id int64, former StackVersion, w VersionWrite) (
-	p Published, lacking []string, err error,
+	p Published, missing []string, err error,
 ) {
 	if former.WithdrawnAt != 0 {
 		return p, nil, ErrWithdrawn
@@ -180,8 +180,8 @@ func (tx *Tx) republishVersion(id int64, former StackVersion, w VersionWrite) (
 	if former.Tree != w.Tree {
 		return p, nil, ErrExists
 	}
-	if lacking, err = tx.lacks(id, w.unsure); err != nil {
-		return p, lacking, err
+	if missing, err = tx.missingBlobs(id, w.unsure); err != nil {
+		return p, missing, err
 	}
 	// What is stored of it may be damaged.
 	err = tx.exec("UPDATE stack_versions SET body = ?, schema = ? WHERE stack_id = ? AND version = ?",

@@ -77,7 +77,7 @@ func accountsWith(c *request.Call, needed wire.Role) (names []string, err error)
 
 // listMembers responds with a page of the members of an org, ordered by name.
 func listMembers(c *request.Call) error {
-	after, limit, err := pageAsked(c)
+	after, limit, err := requestedPage(c)
 	if err != nil {
 		return err
 	}

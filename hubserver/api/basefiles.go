@@ -13,7 +13,7 @@ import (
 
 // getBaseFiles responds with the list of a project's base files, or with ?tree=DIGEST with a former list.
 func getBaseFiles(c *request.Call) error {
-	set, err := askedRevision(c, "tree", formerFiles, presentFiles)
+	set, err := requestedRevision(c, "tree", formerFiles, presentFiles)
 	if err != nil || c.Unmodified(set.Digest) {
 		return err
 	}
@@ -223,7 +223,7 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 	var answer *wire.BaseFilesWritten
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		before, write := before, prepared // copies, because this may run again
-		after, lacking, err := tx.WriteFiles(c.Resource.ID, write)
+		after, missing, err := tx.WriteFiles(c.Resource.ID, write)
 		if errors.Is(err, store.ErrChanged) {
 			if before, err = filesBefore(c, tx.View); err != nil {
 				return done, err
@@ -234,10 +234,10 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 			if write, err = store.PrepareFiles(before, w.list, w.sent, by); err != nil {
 				return done, err
 			}
-			after, lacking, err = tx.WriteFiles(c.Resource.ID, write)
+			after, missing, err = tx.WriteFiles(c.Resource.ID, write)
 		}
 		if errors.Is(err, store.ErrMissing) {
-			return done, planOutdated(before.Digest, lacking)
+			return done, planOutdated(before.Digest, missing)
 		}
 		if errors.Is(err, store.ErrSize) {
 			return done, cannotTake("the list of files", "%v", err)

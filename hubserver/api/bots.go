@@ -12,7 +12,7 @@ import (
 
 // listBots responds with a page of the bots of an account.
 func listBots(c *request.Call) error {
-	cursor, limit, err := pageAsked(c)
+	cursor, limit, err := requestedPage(c)
 	if err != nil {
 		return err
 	}

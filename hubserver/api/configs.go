@@ -18,7 +18,7 @@ import (
 
 // getConfig responds with the config of a project, or with ?revision=DIGEST with a former one.
 func getConfig(c *request.Call) error {
-	config, err := askedRevision(c, "revision", formerConfig, newestConfig)
+	config, err := requestedRevision(c, "revision", formerConfig, newestConfig)
 	if err != nil || c.Unmodified(config.Digest) {
 		return err
 	}
@@ -69,7 +69,7 @@ func putConfig(c *request.Call) error {
 
 // checkConfig answers as putConfig would, and writes nothing.
 func checkConfig(c *request.Call) error {
-	dryRun, err := askedDryRun(c)
+	dryRun, err := isDryRun(c)
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,8 @@ func replaceConfig(c *request.Call, w configWrite) error {
 	return answerConfig(c, w)
 }
 
-// askedDryRun reports whether the query asks what a write would do, without doing it.
-func askedDryRun(c *request.Call) (bool, error) {
+// isDryRun reports whether the query asks what a write would do, without doing it.
+func isDryRun(c *request.Call) (bool, error) {
 	q := c.R.URL.Query()
 	if n := q.Get("dryRun"); q.Has("dryRun") && n != "1" {
 		return false, request.InvalidBody("", "dryRun must be 1, not %q", n)
@@ -116,7 +116,7 @@ func askedDryRun(c *request.Call) (bool, error) {
 // patchConfig changes some keys of the config of a project, or with ?dryRun=1 answers as if it did: 428 without
 // If-Match.
 func patchConfig(c *request.Call) error {
-	dryRun, err := askedDryRun(c)
+	dryRun, err := isDryRun(c)
 	if err != nil {
 		return err
 	}

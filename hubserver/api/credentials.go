@@ -23,7 +23,7 @@ func refuseCredentials(found []wire.FieldError) *request.Problem {
 	return p
 }
 
-// checkPublic returns the 422 of refuseCredentials for a config that becomes public with credentials in it.
+// checkPublic returns the 422 of refuseCredentials if a config that becomes public contains credentials.
 func checkPublic(canonical []byte) error {
 	config, err := flat.Parse(canonical)
 	if err != nil {

@@ -149,7 +149,7 @@ type watch struct {
 	cancel  context.CancelFunc // ends its poll
 }
 
-// seen is what a project was when it was last read; the zero state: it was not read yet.
+// seen is the state of a project when it was last read; the zero state: it was not read yet.
 type seen struct {
 	state   store.ProjectState
 	people  []wire.Person // who has a page of it open

@@ -219,7 +219,7 @@ func (f *frames) reserve(n int64) ([]byte, error) {
 	return b.arena[used : used : used+int(n)], nil
 }
 
-// open calls read, which decompresses a frame, and takes room meanwhile: for the content, or most bytes. Messages call
+// open calls read, which decompresses a frame. Meanwhile it takes room for the content, up to most bytes. Messages call
 // the content what.
 func (f *frames) open(frame []byte, most uint64, what string, limit int64, read func() error) error {
 	size := uint64(128 << 10) // of one block: a frame need not declare its size

@@ -12,7 +12,7 @@ import (
 
 // getConfigHistory responds with a page of the revisions of a config, newest first.
 func getConfigHistory(c *request.Call) error {
-	cursor, limit, err := pageAsked(c)
+	cursor, limit, err := requestedPage(c)
 	if err != nil {
 		return err
 	}
@@ -65,10 +65,10 @@ func toBaseFilesSum(r store.Revision) wire.BaseFilesSum {
 	return wire.BaseFilesSum{Tree: r.Digest, Count: int(r.Files), Bytes: r.Bytes}
 }
 
-// askedRevision returns the former revision with the digest that a parameter of the query names, or the present
+// requestedRevision returns the former revision with the digest that a parameter of the query names, or the present
 // one without the parameter. A former revision needs the role reader even of a public project: the project may
 // have become public after something was removed.
-func askedRevision(
+func requestedRevision(
 	c *request.Call, parameter string,
 	former func(*request.Call, string) (store.Revision, error), present func(*request.Call) (store.Revision, error),
 ) (r store.Revision, err error) {
@@ -79,7 +79,7 @@ func askedRevision(
 	if c.Access == nil {
 		return r, c.Unauthenticated()
 	}
-	if _, err := c.Permit(askFor(c.Resource), wire.Reader, ""); err != nil {
+	if _, err := c.Permit(queryFor(c.Resource), wire.Reader, ""); err != nil {
 		return r, err
 	}
 	digest := q.Get(parameter)

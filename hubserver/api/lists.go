@@ -40,8 +40,9 @@ func pageLimit(q url.Values) (int, error) {
 	return limit, nil
 }
 
-// pageAsked returns the cursor and the limit of the query: at most limit items after the cursor, "" for the first page.
-func pageAsked(c *request.Call) (cursor string, limit int, err error) {
+// requestedPage returns the cursor and the limit of the query: at most limit items after the cursor, which is "" for
+// the first page.
+func requestedPage(c *request.Call) (cursor string, limit int, err error) {
 	q := c.R.URL.Query()
 	limit, err = pageLimit(q)
 	return q.Get("cursor"), limit, err
@@ -51,7 +52,7 @@ func invalidCursor() error {
 	return request.InvalidBody("", "invalid cursor: send the nextCursor of a page")
 }
 
-// Page is pageAsked for a list in the order of accounts and slugs. The zero name is before all others.
+// Page is requestedPage for a list in the order of accounts and slugs. The zero name is before all others.
 func Page(q url.Values) (after store.Name, limit int, err error) {
 	if limit, err = pageLimit(q); err != nil {
 		return after, 0, err

@@ -67,7 +67,8 @@ func setError(key, detail string) *wire.ShapeError {
 	return &wire.ShapeError{Pointer: string(jsontext.Pointer("/set").AppendToken(key)), Detail: detail}
 }
 
-// blameSet blames a clash, of a key that holds a value with one below it, on the one of the two that the patch sets.
+// blameSet is the error about a key that holds a value although another key is below it, as an error of the one of the
+// two that the patch sets.
 func blameSet(set flat.Config, clash *wire.ShapeError) *wire.ShapeError {
 	below := jsontext.Pointer(clash.Pointer).LastToken()
 	if _, sets := set.Get(below); !sets {

@@ -29,7 +29,7 @@ type tab struct {
 }
 
 // putPresence notes that a tab of the caller shows the project, and which key is edited in it. It is kept in memory,
-// as long as the project's events are followed through this hub. Followers are told with the next read of poll, so
+// as long as this process has a stream of the project's events. The streams send it after the next read of poll, so
 // that many calls cause no more events than one.
 func (w *Watches) putPresence(c *request.Call, req *wire.PutPresence) error {
 	if !tabID.MatchString(req.Tab) {

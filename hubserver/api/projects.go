@@ -25,7 +25,7 @@ func createProject(c *request.Call, req *wire.CreateProject) error {
 	if _, err := ref.New(req.Account, req.Slug); err != nil {
 		return request.InvalidBody(pointer, "%v", err)
 	}
-	dryRun, err := askedDryRun(c)
+	dryRun, err := isDryRun(c)
 	switch {
 	case err != nil:
 		return err
@@ -68,7 +68,8 @@ func createProject(c *request.Call, req *wire.CreateProject) error {
 // maxSimilar bounds how many similar APIs a dry run names.
 const maxSimilar = 5
 
-// planProject fails as the creation of a project, and what follows it, would, and writes nothing.
+// planProject answers a dry run, which writes nothing: it fails where the creation of the project, or a write after it,
+// would fail.
 func planProject(c *request.Call, account int64, req *wire.CreateProject, bound store.Bound) error {
 	taken, err := c.AccessTo(store.AccessQuery{Account: req.Account, Kind: store.KindProject, Slug: req.Slug})
 	if err != nil {
@@ -117,13 +118,13 @@ func checkProject(stackVersion string, visibility wire.Visibility) error {
 }
 
 // permitBindings looks up the stack and the API of b by their names, and sets their rows: 403 if the caller may
-// not read one. One that does not exist has ID 0, also one without a name, in a dry run.
+// not read one. ID 0 means that it does not exist, or has no name, as the API in a dry run.
 func permitBindings(c *request.Call, b *store.Bound) error {
 	for _, bound := range []*store.Resource{&b.Stack, &b.API} {
 		if bound.Slug == "" {
 			continue
 		}
-		a, err := c.Permit(askFor(*bound), wire.Reader, "")
+		a, err := c.Permit(queryFor(*bound), wire.Reader, "")
 		if err != nil {
 			return err
 		}
@@ -132,8 +133,8 @@ func permitBindings(c *request.Call, b *store.Bound) error {
 	return nil
 }
 
-// askFor returns what asks for a resource by its name.
-func askFor(r store.Resource) store.AccessQuery {
+// queryFor returns the query for a resource by its name.
+func queryFor(r store.Resource) store.AccessQuery {
 	return store.AccessQuery{Account: r.Account, Kind: r.Kind, Slug: r.Slug}
 }
 
@@ -360,7 +361,7 @@ func edited(c *request.Call, req *wire.EditProject, before store.Project) (after
 		admin = append(admin, before.Resource)
 	}
 	if req.StackVersion != "" && req.StackVersion != before.StackVersion {
-		stack, err := c.Permit(askFor(before.Stack), wire.Reader, "")
+		stack, err := c.Permit(queryFor(before.Stack), wire.Reader, "")
 		if err != nil {
 			return after, err
 		}
@@ -390,7 +391,7 @@ func edited(c *request.Call, req *wire.EditProject, before store.Project) (after
 		}
 	}
 	for _, r := range admin {
-		if _, err := c.Permit(askFor(r), wire.Admin, ""); err != nil {
+		if _, err := c.Permit(queryFor(r), wire.Admin, ""); err != nil {
 			return after, err
 		}
 	}

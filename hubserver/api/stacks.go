@@ -55,10 +55,10 @@ func putVersion(c *request.Call) error {
 		return err
 	}
 	w := store.PrepareVersion(number, files, settings, u.sent, c.Access.Name())
-	var lacking []string
+	var missing []string
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		var p store.Published
-		if p, lacking, err = tx.PublishVersion(id, w); err != nil {
+		if p, missing, err = tx.PublishVersion(id, w); err != nil {
 			return done, err
 		}
 		status := http.StatusOK
@@ -69,7 +69,7 @@ func putVersion(c *request.Call) error {
 		answer := wire.Published{StackVersion: toStackVersion(c, &p.StackVersion), FirstVersion: p.First}
 		return done.With(status, answer), nil
 	})
-	return publishProblem(err, c.Ref(), number, lacking)
+	return publishProblem(err, c.Ref(), number, missing)
 }
 
 // newVersion checks the number of a version to publish: 422 with build metadata, 404 if it is no version.
@@ -144,8 +144,8 @@ func find(files tree.Tree, path string) (tree.Entry, bool) {
 	return files[i], true
 }
 
-// publishProblem converts the errors of publishing a version; lacking are the digests of missing blobs.
-func publishProblem(err error, stack ref.Ref, number string, lacking []string) error {
+// publishProblem converts the errors of publishing a version; missing are the digests of blobs that are not stored.
+func publishProblem(err error, stack ref.Ref, number string, missing []string) error {
 	notNewer, older := errors.AsType[*store.NotNewerError](err)
 	switch {
 	case errors.Is(err, store.ErrWithdrawn):
@@ -160,8 +160,8 @@ func publishProblem(err error, stack ref.Ref, number string, lacking []string) e
 			"%s is not above %s, the newest version of %s", number, notNewer.Newest, stack).
 			WithHint("raise version in %s above %s", stackManifest, notNewer.Newest)
 	case errors.Is(err, store.ErrMissing):
-		p := request.Problemf(http.StatusConflict, wire.CodePlanOutdated, "%d files are not stored", len(lacking))
-		p.Missing = lacking
+		p := request.Problemf(http.StatusConflict, wire.CodePlanOutdated, "%d files are not stored", len(missing))
+		p.Missing = missing
 		return p.WithHint("send them, too")
 	case errors.Is(err, store.ErrSize):
 		return cannotTake("the list of files", "%v", err)
