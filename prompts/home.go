@@ -16,7 +16,7 @@ import (
 // Home is an overview of the local projects.
 type Home struct {
 	Status  string // the hub and the identity
-	Notices []Said // what could not be found out
+	Notices []Said // such as why the hub could not be asked
 	Items   []Item
 }
 
@@ -28,7 +28,7 @@ type Item struct {
 	Next    string    // what to do next, "" for nothing
 	Details []string  // shown while the item is selected
 
-	// Off says why an action does nothing now, by its key.
+	// Off says why an action is disabled, by its key.
 	Off map[string]string
 }
 
@@ -39,7 +39,7 @@ type Action struct {
 	More      bool   // only the help lists it
 }
 
-// Said is a line about what was done last.
+// Said is a sentence below the items, such as what was done last.
 type Said struct {
 	State tui.State // its glyph
 	Text  string    // "" for nothing
@@ -55,8 +55,8 @@ type Overview struct {
 }
 
 // Home shows the local projects until the user chooses an action. It returns the action and the
-// index of the selected item, -1 if there is none or it was not asked for. The zero Action
-// means that the user leaves. The error is [tui.ErrInterrupted] or that of ctx.
+// index of the selected item, -1 if there is none or the user was not asked for one. The zero
+// Action means that the user quits. The error is [tui.ErrInterrupted] or that of ctx.
 func (t *Terminal) Home(ctx context.Context, o Overview) (Action, int, error) {
 	p := t.prompter()
 	defer t.draws()()
@@ -76,7 +76,7 @@ func (t *Terminal) Home(ctx context.Context, o Overview) (Action, int, error) {
 	return m.action, m.at, nil
 }
 
-// homePlain shows what load finds. It asks what to do, then with which item if there are several.
+// homePlain is Home in lines: it asks what to do, and then with which item if there are several.
 func (p prompter) homePlain(ctx context.Context, o Overview) (action Action, item int, err error) {
 	const quit = "q"
 	var home Home
@@ -136,7 +136,7 @@ func (p prompter) homePlain(ctx context.Context, o Overview) (action Action, ite
 	return action, item, err
 }
 
-// facts is what is shown of the selected item: its details, and with next what to do next.
+// facts returns the details of an item, with next after a line that says what to do next.
 func (i *Item) facts(next bool) []string {
 	if i.Next == "" || !next {
 		return i.Details
@@ -181,11 +181,11 @@ func (m *homeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.update(msg, m.key)
 }
 
-// Shown counts what was shown, see [tui.Terminal.Run]: keys that were pressed before the
-// result of a load was drawn were meant for something else.
+// Shown counts the results of Load that were shown: [tui.Terminal.Run] discards keys that were
+// pressed before the last one was drawn.
 func (m *homeView) Shown() int { return m.loads }
 
-// key does what a key does. It returns the command that ends the view, nil if it goes on.
+// key handles a key. It returns the command that ends the view, nil if it goes on.
 func (m *homeView) key(name string) tea.Cmd {
 	m.help = name == "?" && !m.help
 	m.Said = Said{}
@@ -213,7 +213,7 @@ func (m *homeView) key(name string) tea.Cmd {
 	return nil
 }
 
-// off says why an action does nothing now, "" if it does something.
+// off says why an action is disabled, "" if it is not.
 func (m *homeView) off(a Action) string {
 	switch {
 	case a.Alone:
@@ -224,7 +224,7 @@ func (m *homeView) off(a Action) string {
 	return m.Items[m.at].Off[a.Key]
 }
 
-// columnsForBoth is the least width in which the details are beside the list.
+// columnsForBoth is the least width in which the details are to the right of the list.
 const columnsForBoth = 100
 
 func (m *homeView) View() string {
@@ -259,13 +259,13 @@ func (m *homeView) View() string {
 		details = details[:max(0, min(len(details), rows))]
 		return m.Draw(page, append(m.Beside(m.list(left, rows), details, left), said...)...)
 	}
-	const minItems = 3 // in sight before there is room for details
+	const minItems = 3 // are shown before details take a row
 	details = details[:max(0, min(len(details), rows-min(len(m.Items), minItems)))]
 	list := m.list(left, max(1, rows-len(details)))
 	return m.Draw(page, slices.Concat(list, details, said)...)
 }
 
-// said returns what could not be found out, and the line about the last action, below an empty one.
+// said returns the notices, and the sentence about the last action, after an empty line.
 func (m *homeView) said(columns int) []string {
 	var lines []string
 	for _, said := range append(slices.Clone(m.Notices), m.Said) {
@@ -332,7 +332,11 @@ func (m *homeView) details(columns int) []string {
 	case m.help:
 		always := []Action{{Key: "r", Does: "refresh", Alone: true}, {Key: "q", Does: "quit", Alone: true}}
 		for _, a := range slices.Concat(m.Actions, always) {
-			facts = append(facts, strings.TrimSuffix(a.Key+"  "+a.Does+": "+m.off(a), ": "))
+			fact := a.Key + "  " + a.Does
+			if why := m.off(a); why != "" {
+				fact += ": " + why
+			}
+			facts = append(facts, fact)
 		}
 	case len(m.Items) > 0:
 		for _, fact := range m.Items[m.at].facts(!m.nextInList()) {
@@ -342,7 +346,7 @@ func (m *homeView) details(columns int) []string {
 	return m.Facts(facts, columns)
 }
 
-// keys names the keys of the actions, and those that do nothing now.
+// keys returns the keys of the actions with what they do, and those that are disabled.
 func (m *homeView) keys() (keys, off []string) {
 	for _, a := range m.Actions {
 		key := a.Key + " " + a.Does

@@ -117,7 +117,7 @@ func (m *mergeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, quit
 }
 
-// key does what a key does. It returns the command that ends the view, nil if it goes on.
+// key handles a key. It returns the command that ends the view, nil if it goes on.
 func (m *mergeView) key(name string) tea.Cmd {
 	leaves := name == "q" || name == "n" || name == "esc"
 	if !leaves && !m.fits() {

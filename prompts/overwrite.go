@@ -179,7 +179,7 @@ func (m *overwriteView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, quit
 }
 
-// key does what a key does. It returns the command that ends the view, nil if it goes on.
+// key handles a key. It returns the command that ends the view, nil if it goes on.
 func (m *overwriteView) key(name string) tea.Cmd {
 	switch {
 	case !m.ready:

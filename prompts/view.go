@@ -61,7 +61,7 @@ func (v *view) end(a answer) tea.Cmd {
 	return tea.Quit
 }
 
-// update takes a message. It calls key with the name of each key, until key returns the
+// update handles a message. It calls key with the name of each key, until key returns the
 // command that ends the view. Characters that are typed fast come in one message. Pasted
 // characters are not keys.
 func (v *view) update(msg tea.Msg, key func(name string) tea.Cmd) tea.Cmd {
@@ -86,7 +86,7 @@ func (v *view) update(msg tea.Msg, key func(name string) tea.Cmd) tea.Cmd {
 	return nil
 }
 
-// move does what a key does in a list of n items, if height of them are in sight.
+// move handles a key that moves in a list of n items, of which height are in sight.
 func (v *view) move(key string, n, height int) {
 	switch key {
 	case "up", "k":

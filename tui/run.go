@@ -14,9 +14,8 @@
 // sentence behind a glyph, see [Screen.Says]: ✓ done, ✗ failed, · neither.
 //
 // Labels are quiet, and so is what a key does: keys and values are read first. The line of the
-// keys names what does something now, the most important first, as many as fit and always the last
-// one, which leads out or to more. An action that does nothing now keeps its place, is quiet, and
-// says why when its key is pressed.
+// keys begins with the most important ones, as many as fit, and ends with the one that leads out or
+// to more. A disabled action keeps its place, is quiet, and says why when its key is pressed.
 //
 // Text is painted by its [Role], in colours of the terminal's own palette: + added is green, ~
 // changed is yellow, - removed is red. Colour never carries information of its own: signs, glyphs

@@ -19,18 +19,18 @@ type Page struct {
 	Title  string   // the question, or what is shown
 	Facts  []string // what a user has to know; a value behind a label and two spaces has a column of its own
 	Notice string   // what a user should notice first, "" for nothing
-	Keys   []string // and what they do, such as: enter select. The last one is always shown
-	Off    []string // those of Keys that do nothing now
-	Body   int      // lines that the body would take
-	Least  int      // lines of the body without which the page is of no use
+	Keys   []string // each with what it does, such as: enter select. The last one is always shown
+	Off    []string // those of Keys that are disabled
+	Body   int      // how many lines the body has
+	Least  int      // how many of them must be shown for the page to be of use
 }
 
-// How much room a terminal must have for what makes a page easy to read.
+// The layout of a page, and the size of a terminal below which it is without margins, or empty lines.
 const (
 	margin           = 2
 	columnsForMargin = 60
 	rowsForGaps      = 20
-	maxProse         = 80 // columns of a sentence
+	maxProse         = 80 // columns of a line of text
 )
 
 func (s Screen) margin() int {
@@ -44,14 +44,14 @@ func (s Screen) margin() int {
 // the rest of a full line would erase its last character.
 func (s Screen) Width() int { return max(1, s.Columns-max(1, 2*s.margin())) }
 
-// frame is what surrounds a body.
+// frame is what a page has above and below its body.
 type frame struct {
 	above, below []string
 	rows         int  // for the body
-	fits         bool // all facts are shown, and the body has its least
+	fits         bool // all facts are shown, and Least lines of the body
 }
 
-// frame lays out a page. Where the terminal is low, empty lines go first, then facts.
+// frame lays out a page. If the terminal has too few rows, empty lines are left out first, and then facts.
 func (s Screen) frame(p Page) frame {
 	prose := min(s.Width(), maxProse)
 	status := s.status(p.Status)
@@ -68,35 +68,36 @@ func (s Screen) frame(p Page) frame {
 		facts[n-1] = ellipsis
 	}
 	free -= len(facts)
-	question := slices.Concat(title, facts, notice)
+	head := slices.Concat(title, facts, notice)
 
-	body := max(0, p.Body-p.Least) // beyond its least
-	bodyFirst := 0
+	moreBody := max(0, p.Body-p.Least) // lines of the body beyond Least
+	reserved := 0                      // rows that no gap may take
 	if s.Rows < rowsForGaps {
-		bodyFirst = body
+		reserved = moreBody
 	}
-	gap := func(after []string) []string {
-		if len(after) == 0 || free <= bodyFirst {
+	// gap returns an empty line next to part, if part is shown and a row is free.
+	gap := func(part []string) []string {
+		if len(part) == 0 || free <= reserved {
 			return nil
 		}
 		free--
 		return []string{""}
 	}
-	// The rows that are left are given away in this order.
-	belowQuestion := gap(question)
+	// If not all gaps fit, the first ones of these are shown.
+	belowHead := gap(head)
 	aboveKeys := gap(keys)
 	belowStatus := gap(status)
-	top := gap(question)
+	top := gap(head)
 	return frame{
-		above: slices.Concat(top, status, belowStatus, question, belowQuestion),
+		above: slices.Concat(top, status, belowStatus, head, belowHead),
 		below: slices.Concat(aboveKeys, keys),
-		rows:  max(0, p.Least+min(free, body)),
+		rows:  max(0, p.Least+min(free, moreBody)),
 		fits:  fits,
 	}
 }
 
-// Room returns how many lines the body of a page gets, and whether the terminal has room for
-// all facts and the least of the body.
+// Room returns how many lines of the body of a page fit, and whether the terminal has room for all
+// facts and Least lines of the body.
 func (s Screen) Room(p Page) (rows int, fits bool) {
 	f := s.frame(p)
 	return f.rows, f.fits
@@ -116,12 +117,12 @@ func (s Screen) Draw(p Page, body ...string) string {
 
 // status returns the line of the status.
 func (s Screen) status(status string) []string {
+	if status == "" {
+		return nil
+	}
 	role := Quiet
 	if strings.HasPrefix(status, "!") {
 		role = Warned
-	}
-	if status == "" {
-		return nil
 	}
 	return []string{s.Paint(role, Shorten(status, s.Width()))}
 }
@@ -160,7 +161,7 @@ func (s Screen) Says(state State, text string, width int) []string {
 	return lines
 }
 
-// Busy says what runs.
+// Busy returns the line of something that runs, with a spinner.
 func (s Screen) Busy(doing string) string {
 	return s.Spinner() + " " + Shorten(doing, s.Width()-len("x "))
 }
@@ -190,7 +191,7 @@ func (s Screen) Beside(left, right []string, width int) []string {
 	return lines
 }
 
-// Fitting joins parts in one line: the last part, and of those before it as many as fit.
+// Fitting joins in one line the last part, and as many of those before it as fit.
 func (s Screen) Fitting(parts ...string) string {
 	return strings.Join(s.fitting(parts), separator)
 }

@@ -162,7 +162,7 @@ type overview struct {
 // homeTimeout is how long the view waits for a hub that does not answer.
 const homeTimeout = 3 * time.Second
 
-// load asks the hub. What keeps it from answering is part of the view.
+// load asks the hub. Why it cannot be asked is a notice of the view.
 func (h *overview) load(ctx context.Context) prompts.Home {
 	a := h.app
 	defer func(given time.Duration) { a.Timeout = given }(a.Timeout) // the actions may wait longer
@@ -241,7 +241,7 @@ func next(p status.Project, unknown string) string {
 	return ""
 }
 
-// off says which actions do nothing for a local project, and why.
+// off says which actions are disabled for a local project, and why.
 func off(a *app.App, p status.Project, unknown string) map[string]string {
 	off := map[string]string{}
 	if len(a.Environments()) == 0 {
