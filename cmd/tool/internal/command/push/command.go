@@ -26,7 +26,7 @@ type Options struct {
 
 	Force, DryRun, NoClobber, NoRecord, AllowEmpty, Undo, Watch bool
 
-	Ask bool // before anything is written, also where nothing is overwritten
+	Ask bool // before anything is written, even if nothing is overwritten
 }
 
 // config reports whether the settings are pushed.

@@ -11,8 +11,8 @@ import (
 	"example.com/projecthub/prompts"
 )
 
-// confirm asks about a plan, where it has to: about sensitive files, about base files that are
-// removed or are of others, and about a config that is overwritten. A no is app.ErrDeclined.
+// confirm asks before sensitive files are pushed, before base files are removed or others' replaced,
+// and before a config is overwritten. The error is app.ErrDeclined if an answer is no.
 func (p *push) confirm(ctx context.Context, plan *planned) error {
 	if !p.asks {
 		return nil
@@ -32,9 +32,9 @@ func (p *push) confirm(ctx context.Context, plan *planned) error {
 // destination about those that git ignores. Files that this machine has already pushed there
 // are not asked about.
 func (p *push) confirmSensitive(ctx context.Context, plan *planned) error {
-	question := app.IgnoredConsent(plan.Origin, plan.Project)
+	consent := app.IgnoredConsent(plan.Origin, plan.Project)
 	var files app.Sensitive
-	if !p.App.State().Consented(question) { // else nobody waits for git
+	if !p.App.State().Consented(consent) { // otherwise git need not be waited for
 		files = p.sensitive()
 	}
 	files.Secrets = p.files.Secrets(p.last, p.opts.AllowSecrets)
@@ -46,7 +46,7 @@ func (p *push) confirmSensitive(ctx context.Context, plan *planned) error {
 		p.opts.AllowSecrets = append(p.opts.AllowSecrets, s.Path)
 	}
 	if asked && len(files.Ignored) > 0 {
-		if err := p.App.State().Consent(question); err != nil {
+		if err := p.App.State().Consent(consent); err != nil {
 			plan.Note("the answer could not be remembered: %v", err)
 		}
 	}
@@ -54,7 +54,7 @@ func (p *push) confirmSensitive(ctx context.Context, plan *planned) error {
 }
 
 // confirmConfig asks whether the local config replaces the hub's. notice says what has changed
-// since it was asked before. The answer m merges the hub's config into client.json, and asks again.
+// since the last time it asked. With the answer m it merges the hub's config into client.json, and asks again.
 func (p *push) confirmConfig(ctx context.Context, plan *planned, notice string) error {
 	current := plan.current
 	if !p.asks || current == nil || !current.HasConfig && !p.opts.Ask {

@@ -49,7 +49,7 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 }
 
 // checkFilesClobber refuses to replace base files that others have written since those
-// that this workspace last pulled or pushed. stored is the tree of those that the hub has.
+// that this workspace last pulled or pushed. stored is the digest of those that the hub has.
 func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
 	base := p.last.Digest // also where pulled.json cannot be read: edits since then are refused too
 	if bases, err := p.Local.Bases(); err == nil {
@@ -114,13 +114,13 @@ func isOwnPush(e wire.ConfigEntry, me *wire.Whoami) bool {
 	return fromWorkspace && e.UpdatedBy == me.Name()
 }
 
-// addKeys adds to the newest edits which keys they changed, as far as the hub has both configs. known are
-// configs by their revisions, which need not be asked for; it adds others, nil for one that the hub does not have.
+// addKeys adds to the newest edits which keys they changed, if the hub keeps the configs before and after. known
+// has configs by revision that need not be requested; addKeys adds others, nil for one that the hub does not keep.
 func (p *push) addKeys(ctx context.Context, edits []failure.Edit, known map[string]*flat.Config) {
 	const maxKeyed = 20
 	known[""] = &flat.Config{}
 	find := func(revision string) *flat.Config {
-		if config, asked := known[revision]; asked {
+		if config, isKnown := known[revision]; isKnown {
 			return config
 		}
 		known[revision] = nil
@@ -163,16 +163,20 @@ type UndoneEdit struct {
 
 // split divides d, what the push changes in the hub's config theirs, into its own changes and the edits of
 // others that it would undo: those since the config that client.json was last synchronized with. Where that
-// config is not known, or the hub has it no more, both are nil.
+// config is not known, or the hub no longer keeps it, both are nil.
 func (p *push) split(
 	ctx context.Context, d flat.Difference, theirs flat.Config, current *wire.Config,
 ) (mine *flat.Difference, undone *Undone, err error) {
 	revision, err := p.baseRevision()
-	if own := p.config.Revision(); revision == "" && p.App.SyncState().Last(p.Hub.Origin(), p.Project) == own {
-		revision = own // nothing was changed here since this machine pushed it
-	}
-	if err != nil || revision == "" {
+	if err != nil {
 		return nil, nil, err
+	}
+	ownRevision := p.config.Revision()
+	if revision == "" && p.App.SyncState().Last(p.Hub.Origin(), p.Project) == ownRevision {
+		revision = ownRevision // nothing was changed here since this machine pushed it
+	}
+	if revision == "" {
+		return nil, nil, nil
 	}
 	if revision == current.Revision {
 		return &d, &Undone{}, nil
@@ -191,7 +195,7 @@ func (p *push) split(
 		}
 	}
 	entries, err := p.configEntriesSince(ctx, revision)
-	if app.IsRefused(err) { // a stranger reads no history
+	if app.IsRefused(err) { // this caller may not read the history
 		return nil, nil, nil
 	}
 	if err != nil {

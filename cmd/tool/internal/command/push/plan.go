@@ -17,8 +17,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// planned is what a push will do: a dry run prints it, the questions show it, and apply does it. A
-// push that neither asks nor has a condition does not find out what changes.
+// planned is what a push will do: a dry run prints it, the questions show it, and apply carries it
+// out. A push that neither asks nor has a condition does not find out what it changes.
 type planned struct {
 	app.About       `json:",inline"`
 	Revision        string           `json:"revision"` // of the hub's config, for --if-revision
@@ -32,8 +32,8 @@ type planned struct {
 	app.Noted       `json:",inline"`
 
 	same     *wire.ConfigWritten // the hub's answer if it has this config already; nil: the config is written
-	current  *wire.Config        // the config that is replaced; nil: none, or the hub has exactly what is sent
-	findings []wire.FieldError   // about what is sent, for the question
+	current  *wire.Config        // the config that is replaced; nil: none, or the hub has what is sent
+	findings []wire.FieldError   // of the hub about what is sent, for the question
 	damaged  bool                // the hub's config is damaged, and cannot be compared
 	match    string              // the only revision that is replaced, "": any
 }
@@ -80,7 +80,7 @@ func (p *push) planConfig(ctx context.Context, plan *planned, have string) (err 
 	check := sync.OnceValues(func() (*wire.ConfigWritten, error) {
 		return p.Hub.CheckConfig(ctx, p.Project, p.body, "")
 	})
-	if p.asks || likelySame { // for the question, or because there is most probably nothing to write
+	if p.asks || likelySame { // for the question, or because there is probably nothing to write
 		go func() { _, _ = check() }()
 	}
 	plan.Config, plan.current = &flat.Difference{}, nil // an outdated plan is planned again
@@ -148,7 +148,7 @@ func (p *push) planConfig(ctx context.Context, plan *planned, have string) (err 
 }
 
 // explainDamaged adds to a failure to read the hub's config how to replace a damaged one. That
-// needs --force, because nothing can be shown of what is replaced.
+// needs --force, because it cannot be shown what is replaced.
 func (p *push) explainDamaged(err error) error {
 	if !hubclient.HasCode(err, wire.CodeDamaged) {
 		return err
@@ -172,8 +172,8 @@ func (p *push) refuse(code wire.Code, current *wire.Config, format string, args 
 	return e
 }
 
-// planFiles plans for the hub's base files as they are now. It does not ask the hub if little
-// changed since the last push, and nothing else depends on what the hub has.
+// planFiles plans for the hub's base files as they are now. It does not ask the hub if few files
+// have changed since the last push, and neither a question nor a condition needs the hub's.
 func (p *push) planFiles(ctx context.Context, plan *planned) (err error) {
 	if err := app.KeepModes(ctx, p.Hub, p.Project, p.files); err != nil {
 		return err
@@ -239,7 +239,7 @@ func (p *push) compareFiles(ctx context.Context, f *FilesPlan) error {
 	return nil
 }
 
-// dryRun returns what a push would do, with what the hub says of it, and changes nothing.
+// dryRun returns what a push would do, with what the hub says about it, and changes nothing.
 func (p *push) dryRun(ctx context.Context) (*planned, error) {
 	if err := p.prepare(ctx); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 	"example.com/projecthub/prompts"
 )
 
-// push is one push: prepare fills it from local files, plan asks the hub, and apply writes to it.
+// push is one push: prepare reads local files, plan asks the hub, and apply writes to the hub.
 type push struct {
 	app.Target
 	opts     Options
@@ -32,12 +32,12 @@ type push struct {
 	config    flat.Config
 	body      wire.PutConfig
 	files     *app.Files
-	chosen    string // digest of files, before any was left out
+	chosen    string // digest of all chosen files, before any was left out
 	blobs     *basefiles.Blobs
 	last      tree.Base            // the base files that were last pushed or pulled
 	sensitive func() app.Sensitive // waits until git has said which files it ignores
 
-	ambiguous bool // writeConfig failed, and a config may have been replaced nevertheless
+	ambiguous bool // writeConfig failed, but may have replaced a config
 	replaced  bool // a config was replaced
 	merged    bool // the hub's config was merged into client.json
 }
@@ -80,7 +80,7 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	return a.Show(r)
 }
 
-// push plans, asks, and does what was planned.
+// push makes a plan, asks about it, and carries it out.
 func (p *push) push(ctx context.Context) (*result, error) {
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
@@ -96,13 +96,13 @@ func (p *push) push(ctx context.Context) (*result, error) {
 	return p.apply(ctx, plan)
 }
 
-// prepare does all that needs no answer of the hub. Failures come in the order of
-// their stages: read, destination, then the token's.
+// prepare does everything that needs no answer of the hub. Of several failures it returns the one of
+// the first stage: read, destination, then that of the token.
 func (p *push) prepare(ctx context.Context) (err error) {
 	if err := p.read(); err != nil {
 		return err
 	}
-	hubErr := p.findHub(ctx) // returned later: files that cannot be read come first
+	hubErr := p.findHub(ctx) // returned below: a failure to read files comes first
 	if p.opts.files() {
 		o := basefiles.Options{AllowEmpty: p.opts.AllowEmpty, ListSkipped: p.opts.DryRun}
 		p.files, err = p.App.ChooseFiles(ctx, p.Local, p.Client, o, p.transfer.Update)
@@ -120,7 +120,7 @@ func (p *push) prepare(ctx context.Context) (err error) {
 	p.chosen = p.files.Digest
 	p.last = p.App.SyncState().LastFiles(p.Hub.Origin(), p.Project)
 	known := p.last
-	if p.opts.DryRun && !p.App.Strict() { // it lists all files that git ignores, also those pushed before
+	if p.opts.DryRun && !p.App.Strict() { // it lists all files that git ignores, even those pushed before
 		known = tree.Base{}
 	}
 	p.sensitive = p.files.Sensitive(ctx, known)
@@ -138,7 +138,7 @@ func (p *push) prepare(ctx context.Context) (err error) {
 	return failure.At(app.StageRead, p.refuseSecrets())
 }
 
-// read reads client.json, and the config in it if that is pushed.
+// read reads client.json, and its settings if they are pushed.
 func (p *push) read() (err error) {
 	p.Client, err = p.App.ReadClient(p.Local)
 	if err == nil && p.opts.config() {
@@ -162,13 +162,13 @@ func (p *push) findHub(ctx context.Context) (err error) {
 	return failure.At(app.StagePush, err)
 }
 
-// refuseSecrets refuses files that hold secrets, without those that this machine has pushed there.
+// refuseSecrets refuses files that hold secrets, except those that this machine has pushed there before.
 func (p *push) refuseSecrets() error {
 	secrets := p.files.Secrets(p.last, p.opts.AllowSecrets)
 	return app.RefuseSecrets(secrets, p.opts.AllowSecrets, p.filesLine())
 }
 
-// close ends what is left open: a watch has many pushes.
+// close closes connections and files, because a watch makes many pushes.
 func (p *push) close() {
 	p.Hub.CloseIdle()
 	if p.blobs != nil {
@@ -176,7 +176,7 @@ func (p *push) close() {
 	}
 }
 
-// apply does what was planned, and records what is the same here and on the hub then.
+// apply carries out the plan, and records what both sides have in common after it.
 func (p *push) apply(ctx context.Context, plan *planned) (*result, error) {
 	r := &result{About: plan.About, Noted: plan.Noted}
 	base := workspace.Pulled{Project: p.Project}
@@ -200,12 +200,12 @@ func (p *push) apply(ctx context.Context, plan *planned) (*result, error) {
 	return r, p.record(r, base)
 }
 
-// maxReplans bounds how often a push without questions is planned anew because the
-// hub's config or base files changed meanwhile.
+// maxReplans bounds how often a push that asks nothing is planned again, because the hub's
+// config or base files have changed.
 const maxReplans = 10
 
-// writeConfig replaces the config, unless the plan has found that it is the hub's. If it changed
-// since it was planned, that part is planned and asked about again.
+// writeConfig replaces the config, unless the plan says that the hub has it already. If the hub's
+// config has changed since the plan, it plans and asks again.
 func (p *push) writeConfig(ctx context.Context, plan *planned) (*wire.ConfigWritten, error) {
 	refused := noRevision // the revision that the hub refused last; no plan has this one
 	for replans := 0; plan.same == nil; replans++ {
@@ -236,7 +236,7 @@ func (p *push) writeConfig(ctx context.Context, plan *planned) (*wire.ConfigWrit
 	return plan.same, nil
 }
 
-// wroteConfig notes the hub's answer in the result.
+// wroteConfig adds the hub's answer to the result.
 func (p *push) wroteConfig(r *result, w *wire.ConfigWritten, plan *planned) {
 	p.Done.ConfigWritten = true
 	if plan.damaged {
@@ -246,7 +246,7 @@ func (p *push) wroteConfig(r *result, w *wire.ConfigWritten, plan *planned) {
 	changes := planned != nil && planned.HasConfig && planned.Revision != w.Revision
 	answered := replaced != nil && len(replaced.Config) > 0 && replaced.Revision != w.Revision
 	if changes && !answered {
-		// The response with what was replaced was lost: this is the one of another attempt.
+		// The response that had it was lost, and w is that of another attempt.
 		replaced = &wire.Replaced{Config: planned.Config, Edit: planned.Edit}
 	}
 	r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
@@ -267,8 +267,8 @@ func (p *push) wroteConfig(r *result, w *wire.ConfigWritten, plan *planned) {
 	}
 }
 
-// writeFiles replaces the base files. If they are not those any more that were planned for, they
-// are planned and asked about again.
+// writeFiles replaces the base files. If the hub's have changed since the plan, it plans and asks
+// again.
 func (p *push) writeFiles(ctx context.Context, plan *planned) (*wire.BaseFilesWritten, error) {
 	for replans := 1; ; replans++ {
 		f := plan.BaseFiles
@@ -289,7 +289,7 @@ func (p *push) writeFiles(ctx context.Context, plan *planned) (*wire.BaseFilesWr
 	}
 }
 
-// wroteFiles notes the hub's answer in the result.
+// wroteFiles adds the hub's answer to the result.
 func (p *push) wroteFiles(r *result, w *wire.BaseFilesWritten) {
 	p.Done.BaseFilesWritten = true
 	r.BaseFilesPushed = w.BaseFilesPushed
@@ -314,8 +314,8 @@ func (p *push) wroteFiles(r *result, w *wire.BaseFilesWritten) {
 	}
 }
 
-// record records what is the same here and on the hub now, and in client.json the destination, if it
-// was given, or if the project was renamed.
+// record records what both sides have in common now. If the destination was given, or the project was
+// renamed, it also records its name in client.json.
 func (p *push) record(r *result, base workspace.Pulled) error {
 	var files tree.Tree
 	if p.files != nil {
@@ -362,7 +362,7 @@ func (p *push) record(r *result, base workspace.Pulled) error {
 	return nil
 }
 
-// fail says what failed, such as: push web to @acme/web. It adds what was already applied, and the
+// fail says what failed, such as: push web to @acme/web. It adds what was already written, and the
 // next command.
 func (p *push) fail(err error) error {
 	e := app.Explain(p.Hub, err).At(app.StagePush).About(p.Project, p.Done)
@@ -408,7 +408,7 @@ func (p *push) fail(err error) error {
 	return e
 }
 
-// mergedText says what the answer m did.
+// mergedText says that the answer m has merged the hub's edits.
 func (p *push) mergedText() string {
 	return fmt.Sprintf("the hub's edits were merged into %s; to undo that: %s", p.Local.ClientPath(),
 		p.App.CommandText(p.Line("pull").Flag("--undo")))

@@ -58,7 +58,7 @@ func (p *push) undo(ctx context.Context) (*result, error) {
 	return r, nil
 }
 
-// restoreConfig makes the config that an edit replaced the present one.
+// restoreConfig restores the config that an edit replaced.
 func (p *push) restoreConfig(ctx context.Context, r *result, edit *wire.ConfigEntry) error {
 	former, err := p.Hub.ConfigRevision(ctx, p.Project, edit.Parent)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *push) restoreConfig(ctx context.Context, r *result, edit *wire.ConfigEn
 	return nil
 }
 
-// restoreFiles makes the base files that an edit replaced the present ones.
+// restoreFiles restores the base files that an edit replaced.
 func (p *push) restoreFiles(ctx context.Context, r *result, edit *wire.BaseFilesEntry) error {
 	w, err := p.Hub.RestoreBaseFiles(ctx, p.Project, edit.Parent, edit.Tree)
 	if err != nil {
@@ -94,8 +94,8 @@ func (p *push) restoreFiles(ctx context.Context, r *result, edit *wire.BaseFiles
 	return nil
 }
 
-// recordRestored records what was restored in pulled.json, if what the push wrote is recorded there:
-// without that, the restore would count as an edit by others.
+// recordRestored records what was restored in pulled.json, if what the push wrote is recorded there.
+// Otherwise the restore would count as an edit by others.
 func (p *push) recordRestored(r *result, last hubclient.LastEdit) {
 	if last.Config != nil {
 		p.App.SyncState().Save(r.Origin, p.Project, r.Revision)

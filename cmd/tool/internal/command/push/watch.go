@@ -19,28 +19,28 @@ import (
 )
 
 const (
-	// reread is how long files that cannot be pushed are left alone at most.
-	reread = 2 * time.Second
+	// maxReread is how long files that cannot be pushed are not read again, at most.
+	maxReread = 2 * time.Second
 
-	// Between two attempts at a hub that is away.
+	// How long to wait between two attempts while the hub cannot be reached.
 	firstRetry = time.Second
 	maxRetry   = 15 * time.Second
 )
 
-// watch is a push that goes on with each change of the settings and the base files.
+// watch pushes again at each change of the settings or the base files.
 type watch struct {
-	*push    // the first one, before the first change
+	*push    // the first one, which needs no change
 	watcher  *watcher.Watcher
 	sent     sent   // by the pushes so far
-	refused  sent   // what was refused last
-	reported string // the failure that was printed last; "": there was none since the last push
+	refused  sent   // what the hub refused last
+	reported string // the failure that was printed last; "": none since the last push
 
 	pushes  int   // those that changed something
 	changed int   // files
 	bytes   int64 // sent
 }
 
-// sent is what pushes have sent, or would send, and to where. What is not pushed is "".
+// sent is what pushes have sent, or would send, and where to. What is not pushed is "".
 type sent struct {
 	to       ref.Ref
 	revision string // of the settings
@@ -48,14 +48,14 @@ type sent struct {
 	tree     string // of the base files
 }
 
-// refusals are the failures of a push of settings that another edit of them mends, or a pull.
+// refusals are the failures of a push of settings that the user corrects, by an edit or a pull.
 var refusals = []wire.Code{
 	failure.CodeWouldUndoEdits, wire.CodeRevisionChanged, wire.CodeSettingsInvalid, wire.CodeSecretFound,
 	wire.CodeTooLarge,
 }
 
 // watch pushes, and then pushes at each change of what was pushed, until ctx ends or a push
-// fails for a reason that does not pass.
+// fails for a reason that is neither temporary nor the user's to correct.
 func (p *push) watch(ctx context.Context) error {
 	w := &watch{push: p, watcher: watcher.New(p.App.Warn)}
 	defer w.watcher.Close()
@@ -79,8 +79,8 @@ func (p *push) watch(ctx context.Context) error {
 	return err
 }
 
-// next returns a push of the settings alone, or of the base files alone. It asks nothing. Settings never
-// undo what others wrote.
+// next returns a push of the settings alone, or of the base files alone. It asks nothing. One of settings
+// never undoes what others wrote.
 func (w *watch) next(settings bool) *push {
 	o := Options{Project: w.opts.Project, NoRecord: w.opts.NoRecord, NoClobber: settings}
 	if !settings {
@@ -110,11 +110,11 @@ func (w *watch) follow(ctx context.Context) error {
 			return err
 		}
 		f := failure.Of(err)
-		correctable := f.Stage == app.StageRead || f.Stage == app.StageDestination // in the files
+		correctable := f.Stage == app.StageRead || f.Stage == app.StageDestination // by an edit of the files
 		switch {
 		case ctx.Err() != nil:
-			return p.fail(err) // not ctx.Err(): err may know whether the hub has taken it
-		case slices.Contains(passing, f.Code):
+			return p.fail(err) // not ctx.Err(): err may say whether the push was applied
+		case slices.Contains(temporary, f.Code):
 			w.report(err)
 			select {
 			case <-ctx.Done():
@@ -124,8 +124,8 @@ func (w *watch) follow(ctx context.Context) error {
 			retry = min(2*retry, maxRetry)
 		case correctable:
 			w.report(err)
-			// It may be the directories that are gone: nothing reports when they are back.
-			if err := w.watcher.Wait(ctx, time.After(reread)); err != nil {
+			// The directories themselves may be gone, and nothing reports when they are back.
+			if err := w.watcher.Wait(ctx, time.After(maxReread)); err != nil {
 				return p.fail(err)
 			}
 		default:
@@ -134,8 +134,8 @@ func (w *watch) follow(ctx context.Context) error {
 	}
 }
 
-// step pushes what has changed, or waits for a change. The failure is that of the push p, or of
-// stdout where p is nil.
+// step pushes what has changed, or waits for a change. Its error is that of the push p; without p,
+// stdout cannot be written.
 func (w *watch) step(ctx context.Context) (p *push, err error) {
 	now, config, grown, err := w.look(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (w *watch) step(ctx context.Context) (p *push, err error) {
 	if !settings && now.tree == w.sent.tree {
 		w.reported = ""
 		w.transfer.Hide()
-		if grown { // what changed before it was watched is not known
+		if grown { // a change before it was watched was not reported
 			return w.push, nil
 		}
 		return w.push, w.watcher.Wait(ctx, nil)
@@ -180,8 +180,8 @@ func (w *watch) step(ctx context.Context) (p *push, err error) {
 	return nil, w.App.Show(said(time.Now().Format(time.TimeOnly) + " " + line))
 }
 
-// look finds out what would be pushed, without the hub, and watches the directories
-// that it is in and that of the local project. grown reports that one of them is new.
+// look finds out what would be pushed, without asking the hub, and watches its directories and that
+// of the local project. grown reports that one of them was not watched before.
 func (w *watch) look(ctx context.Context) (now sent, config flat.Config, grown bool, err error) {
 	client, err := w.Local.Client()
 	if err == nil && w.opts.config() {
@@ -214,8 +214,8 @@ func (w *watch) look(ctx context.Context) (now sent, config flat.Config, grown b
 	return now, config, w.watcher.Add(dirs...), nil
 }
 
-// passing are the failures of a hub that may come back.
-var passing = []wire.Code{
+// temporary are the failures after which the same push may succeed.
+var temporary = []wire.Code{
 	hubclient.CodeUnreachable, hubclient.CodeTimeout, wire.CodeUnavailable, wire.CodeRateLimited, wire.CodeInternal,
 }
 
@@ -233,7 +233,7 @@ func (w *watch) count(r *result) bool {
 	return true
 }
 
-// report prints a failure that may pass, once.
+// report prints a failure that does not end the watch, once.
 func (w *watch) report(err error) {
 	w.transfer.Hide()
 	if err.Error() != w.reported {
@@ -242,7 +242,7 @@ func (w *watch) report(err error) {
 	}
 }
 
-// end prints what a watch did that ctrl-c has ended.
+// end prints what the watch did until ctrl-c.
 func (w *watch) end(err error) error {
 	out := w.App.Printer()
 	did := app.Count(w.pushes, "push", "pushes")
@@ -256,7 +256,7 @@ func (w *watch) end(err error) error {
 	return out.Err()
 }
 
-// said is a line about a push.
+// said is a line that a watch prints.
 type said string
 
 func (said) Kind() string          { return "pushed" } // of a JSON document, which a watch does not print
