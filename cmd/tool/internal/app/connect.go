@@ -89,8 +89,8 @@ func (a *App) WorkspaceHub() (string, error) {
 	return origin, nil
 }
 
-// LoggedIn returns the login that is in use, the zero Login for none. What is wrong with
-// the login file or hub.json is told where they are needed.
+// LoggedIn returns the login that is in use, the zero Login for none. Errors in the login file or
+// hub.json are reported where they are needed.
 func (a *App) LoggedIn() (login identity.Login) {
 	if logins, err := a.Logins(); err == nil {
 		hub, _ := a.WorkspaceHub()

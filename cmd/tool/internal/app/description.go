@@ -55,7 +55,7 @@ func ReadDescription(schema *workspace.Schema) (Description, error) {
 func (d Description) Sensitive(ctx context.Context, dir string, allowed []string) Sensitive {
 	var files []*basefiles.File
 	var secrets []Secret
-	found, _ := secret.Find(d.Text) // the text has that of all files in it
+	found, _ := secret.Find(d.Text) // which has the texts of all files
 	for i, name := range d.Files {
 		files = append(files, &basefiles.File{Path: name, OnDisk: name})
 		s := Secret{Path: name}

@@ -99,18 +99,18 @@ func (f *Files) Sensitive(ctx context.Context, base tree.Base) func() Sensitive 
 }
 
 // LeaveOut removes files that git ignores from the set, with a note, because nobody can be asked whether they are
-// sent. Those stay that .toolignore includes by a rule, and those that allowed names; it returns them.
-func (f *Files) LeaveOut(ignored, allowed []string) (stay []string, err error) {
-	var left []string
+// sent. It keeps, and returns, those that a rule in .toolignore includes and those that allowed names.
+func (f *Files) LeaveOut(ignored, allowed []string) (kept []string, err error) {
+	var leftOut []string
 	keeps := func(file *basefiles.File) bool {
-		if _, is := slices.BinarySearch(ignored, file.Path); !is {
+		if _, isIgnored := slices.BinarySearch(ignored, file.Path); !isIgnored {
 			return true
 		}
-		if file.Kept || names(allowed, f.InWorkspace(file)) {
-			stay = append(stay, file.Path)
+		if file.Kept || isAllowed(allowed, f.InWorkspace(file)) {
+			kept = append(kept, file.Path)
 			return true
 		}
-		left = append(left, file.Path)
+		leftOut = append(leftOut, file.Path)
 		return false
 	}
 	selected := *f.Selection
@@ -122,17 +122,17 @@ func (f *Files) LeaveOut(ignored, allowed []string) (stay []string, err error) {
 			entries = append(entries, f.Tree[i])
 		}
 	}
-	if len(left) == 0 {
-		return stay, nil
+	if len(leftOut) == 0 {
+		return kept, nil
 	}
 	if len(entries) == 0 {
-		return nil, failure.New(failure.CodeNoBaseFiles, "git ignores all base files, such as %s", left[0]).
+		return nil, failure.New(failure.CodeNoBaseFiles, "git ignores all base files, such as %s", leftOut[0]).
 			WithHint("include them by rules that start with ! in .toolignore")
 	}
 	f.Selection, f.Snapshot = &selected, entries.Snapshot()
-	f.Notes = append(f.Notes, Sensitive{Ignored: left}.Note("base file", "base files",
+	f.Notes = append(f.Notes, Sensitive{Ignored: leftOut}.Note("base file", "base files",
 		", left out: a rule with ! in .toolignore includes them"))
-	return stay, nil
+	return kept, nil
 }
 
 // Secrets returns the files that hold secrets, relative to the workspace, without those that

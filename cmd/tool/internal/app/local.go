@@ -243,7 +243,7 @@ func (a *App) Destination(local *workspace.Project, client *workspace.Client, fl
 	return r, err
 }
 
-// ReadClient reads a local project's client.json and warns of what is probably a slip.
+// ReadClient reads a local project's client.json and warns of probable mistakes in it.
 func (a *App) ReadClient(local *workspace.Project) (*workspace.Client, error) {
 	client, err := local.Client()
 	if err != nil {
@@ -321,7 +321,7 @@ func (a *App) Environments(projects ...string) []string {
 	return slices.Compact(all)
 }
 
-// NextEnvironment uses the next one of all environments, after the last one none.
+// NextEnvironment uses the next one of all environments, and none after the last one.
 func (a *App) NextEnvironment() {
 	all := append([]string{""}, a.Environments()...)
 	at := slices.Index(all, a.env.name)
@@ -331,8 +331,8 @@ func (a *App) NextEnvironment() {
 // InEnvironment reports whether an environment is in use.
 func (a *App) InEnvironment() bool { return a.env.name != "" }
 
-// UseEnvironmentHub makes the hub of the environment in use, if any, the one that a
-// command calls which names what it is about: reading a project in an environment does that.
+// UseEnvironmentHub makes the hub of the environment in use, if any, the one that is called, for a
+// command whose argument names a hub project. Reading the local projects does that.
 func (a *App) UseEnvironmentHub(ctx context.Context) error {
 	if !a.InEnvironment() {
 		return nil

@@ -137,7 +137,7 @@ func (a *App) Begin(c *cobra.Command, _ []string) error {
 }
 
 // Run wraps what a command does once its arguments are understood, so that its failures can be
-// told from a malformed command line. Signals end its context.
+// distinguished from a malformed command line. Signals end its context.
 func (a *App) Run(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		var ctx context.Context

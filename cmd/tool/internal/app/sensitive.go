@@ -21,7 +21,7 @@ import (
 // SeeToolignore is the advice of a note about base files.
 const SeeToolignore = ": .toolignore says what is not pushed"
 
-// Sensitive lists files that are perhaps not meant to leave this machine.
+// Sensitive lists files that are perhaps not meant to be sent.
 type Sensitive struct {
 	Secrets []Secret // files that hold secrets by their names or their text
 	Ignored []string // files that git ignores
@@ -31,7 +31,7 @@ type Sensitive struct {
 // Secret is a file that holds secrets.
 type Secret struct {
 	Path string // relative to the workspace
-	Why  string // what its text has the shape of, "": its name says so
+	Why  string // what its text contains, such as a GitHub token; "": its name says that it holds secrets
 }
 
 func (s Secret) String() string {
@@ -41,7 +41,7 @@ func (s Secret) String() string {
 	return s.Path + ": " + s.Why
 }
 
-// Ignored finds out which files below root git ignores.
+// Ignored finds out which of the files below root git ignores.
 func Ignored(ctx context.Context, root string, files []*basefiles.File) (s Sensitive) {
 	s.Ignored, s.Unknown = basefiles.GitIgnored(ctx, root, files)
 	return s
@@ -67,26 +67,26 @@ func AllowSecrets(c *cobra.Command, allowed *[]string) {
 
 // NotAllowed returns the files that --allow-secrets does not name.
 func NotAllowed(secrets []Secret, allowed []string) []Secret {
-	return slices.DeleteFunc(secrets, func(s Secret) bool { return names(allowed, s.Path) })
+	return slices.DeleteFunc(secrets, func(s Secret) bool { return isAllowed(allowed, s.Path) })
 }
 
-// names reports whether --allow-secrets names a file of the workspace.
-func names(allowed []string, file string) bool {
+// isAllowed reports whether --allow-secrets names a file of the workspace.
+func isAllowed(allowed []string, file string) bool {
 	return slices.ContainsFunc(allowed, func(typed string) bool { return path.Clean(filepath.ToSlash(typed)) == file })
 }
 
-// maxAllowed bounds how many files a printed command allows: more are no oversight.
+// maxAllowed bounds how many files a printed command allows: nobody reads a longer list before typing it.
 const maxAllowed = 20
 
-// RefuseSecrets refuses to send files that hold secrets. again is the command that did it, without the
-// files that it allowed.
+// RefuseSecrets refuses to send files that hold secrets. again is the command that would have sent
+// them, without --allow-secrets.
 func RefuseSecrets(secrets []Secret, allowed []string, again cmdline.Line) error {
 	if len(secrets) == 0 {
 		return nil
 	}
 	f := failure.New(wire.CodeSecretFound, "%s would be sent, such as %s",
 		Count(len(secrets), "file that holds secrets", "files that hold secrets"),
-		strings.Join(lines(secrets[:min(3, len(secrets))]), ", ")).
+		strings.Join(secretLines(secrets[:min(3, len(secrets))]), ", ")).
 		WithHint("leave such files out, or allow each with --allow-secrets")
 	if len(allowed)+len(secrets) > maxAllowed {
 		return f
@@ -100,7 +100,7 @@ func RefuseSecrets(secrets []Secret, allowed []string, again cmdline.Line) error
 	return f.Try(again)
 }
 
-func lines(secrets []Secret) []string {
+func secretLines(secrets []Secret) []string {
 	all := make([]string, len(secrets))
 	for i, s := range secrets {
 		all[i] = s.String()
@@ -121,16 +121,17 @@ func (s Sensitive) Note(one, many, advice string) string {
 	return fmt.Sprintf("git ignores %s, such as %s%s", Count(len(s.Ignored), one, many), examples, advice)
 }
 
-// IgnoredConsent names the question whether files that git ignores are pushed to a project.
+// IgnoredConsent returns the name by which package state remembers that a person agreed to push files
+// that git ignores to a project.
 func IgnoredConsent(origin string, project ref.Ref) string {
 	return "push files that git ignores to " + origin + " " + project.String()
 }
 
-// Facts says to a person what is sensitive; nil if nothing is.
+// Facts returns lines that list the files for a person, nil if there are none.
 func (s Sensitive) Facts() (facts []string) {
 	if len(s.Secrets) > 0 {
 		facts = append(facts, "Such files hold secrets:")
-		facts = append(facts, Shortened(lines(s.Secrets))...)
+		facts = append(facts, Shortened(secretLines(s.Secrets))...)
 	}
 	if len(s.Ignored) > 0 {
 		facts = append(facts, fmt.Sprintf("git ignores %s:", Count(len(s.Ignored), "file", "files")))

@@ -36,9 +36,9 @@ func (s *Several) Flags(a *App, c *cobra.Command, onlyOne ...string) {
 // Named reports whether it is said which local projects are meant.
 func (s *Several) Named(args []string) bool { return s.all || len(args) > 0 }
 
-// Run calls run for each local project, or once with "" where none is named. The failure of
-// one does not keep the others from their turn; an interrupt does. With --json there is one
-// document, with that of each project in results.
+// Run calls run for each local project, or once with "" where none is named. It goes on after the
+// failure of one, but not after an interrupt. With --json there is one document, with that of each
+// project in results.
 func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name string) error) error {
 	names := args
 	if s.all || len(names) > 1 {
@@ -73,7 +73,7 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 }
 
 // runEach calls run for each name and reports its failure. It returns the names that failed, and
-// whether run returned ErrDiffers for any. The error is one that keeps the others from their turn.
+// whether run returned ErrDiffers for any. It stops at a usage error or an interrupt, and returns it.
 func (a *App) runEach(
 	ctx context.Context, names []string, run func(name string) error,
 ) (failed []string, differs bool, err error) {

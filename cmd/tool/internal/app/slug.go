@@ -58,8 +58,8 @@ func (a *App) ParseRef(typed string) (ref.Ref, error) {
 	return a.inAccount(typed, a.destinations(), err)
 }
 
-// inAccount returns the slug in the account that is clear; all are the local projects' hub projects. Where
-// none is clear, it fails with unclear.
+// inAccount returns the slug in the account that [App.ParseRef] takes; all are the local projects' hub
+// projects. If it is not clear which account is meant, it returns the error unclear.
 func (a *App) inAccount(slug string, all map[string]ref.Ref, unclear error) (ref.Ref, error) {
 	account := ""
 	for _, destination := range all {

@@ -57,7 +57,7 @@ func (r *result) Text(w *app.Printer) {
 	w.Field("origin", "%s", r.Origin)
 }
 
-// apply carries out the plan, in steps of which some may not be needed.
+// apply carries out the plan in the steps that it needs.
 func (c *create) apply(ctx context.Context) (err error) {
 	c.result = &result{
 		About: app.About{ProjectName: c.local.Name, Env: c.local.Env, Origin: c.hub.Origin()},
@@ -119,7 +119,7 @@ func (c *create) register(ctx context.Context) (err error) {
 
 // noteSimilar notes that an API like the registered one existed already.
 func (c *create) noteSimilar(ctx context.Context, registered *wire.API) {
-	if c.schema.URL != "" { // the hub knows the description only since it was registered
+	if c.schema.URL != "" { // only now the hub has read the description
 		req := c.request(c.project, c.api)
 		req.Then.SHA256, req.Then.Title = registered.SHA256, registered.Title
 		planned, err := c.hub.PlanProject(ctx, req)
@@ -149,8 +149,7 @@ func (c *create) create(ctx context.Context) (err error) {
 	return nil
 }
 
-// seed writes the first config and base files, through the value that only a creation
-// returns.
+// seed writes the first config and base files, by the value that only a creation returns.
 func (c *create) seed(ctx context.Context) error {
 	written, err := c.created.SeedConfig(ctx, c.config)
 	if err != nil {
@@ -176,7 +175,7 @@ func (c *create) seed(ctx context.Context) error {
 	return nil
 }
 
-// record fills client.json's project where it is absent, and an api that was given.
+// record adds the project to client.json, and an API that was chosen, unless it has them.
 func (c *create) record(context.Context) error {
 	err := c.fill("project", c.project)
 	if err == nil && !c.answers.API.IsZero() {

@@ -1,6 +1,6 @@
-// Package create makes a new project on the hub from a local one: it registers
-// the API unless one is named, creates the project, and seeds it. It plans, asks, and applies
-// the plan: nothing is asked, and no file is chosen, after the first write.
+// Package create creates a project on the hub from a local one: it registers the API unless one
+// is named, creates the project, and writes its first config and base files. It plans, asks, and
+// applies the plan: nothing is asked, and no file is chosen, after the first write.
 //
 // It never updates a project: one that exists already is a failure, and the first config and
 // base files are written through [hubclient.Created], which only a creation returns.
@@ -107,7 +107,7 @@ step.`,
 	return a.HubFlags(a.EnvFlag(c))
 }
 
-// create is one run of the command: its options, its plan, and what it did by now.
+// create is one run of the command: its options, its plan, and what it has done so far.
 type create struct {
 	options
 	app   *app.App
@@ -117,7 +117,7 @@ type create struct {
 	plan                     // set by prepare
 
 	made     []string // what the wizard made before the project, such as: published @acme/web 1.0.0
-	remember bool     // the answer about files that git ignores is to be remembered
+	remember bool     // remember the answer about files that git ignores
 
 	// Set by apply and its steps.
 	checklist prompts.Checklist
@@ -155,7 +155,7 @@ func (c *create) finish(ctx context.Context) error {
 	return c.app.Show(c.result)
 }
 
-// warn warns of what is probably a slip in client.json, if it could be read.
+// warn warns of probable mistakes in client.json, if it could be read.
 func (c *create) warn() {
 	if c.client == nil {
 		return
@@ -227,7 +227,7 @@ func alike(api wire.API, digest string) string {
 	return "the same title"
 }
 
-// problem is how a checklist names an error, "" for none.
+// problem is the word with which a checklist ends a step that failed, "" for no error.
 func problem(err error) string {
 	if err == nil {
 		return ""
@@ -238,7 +238,7 @@ func problem(err error) string {
 	return "failed"
 }
 
-// fail says what failed and what was done by then, and adds the next command.
+// fail says what failed and what was done before, and adds the next command.
 func (c *create) fail(err error) error {
 	f := app.Explain(c.hub, err).About(c.project, c.effects)
 	local := c.answers.Local

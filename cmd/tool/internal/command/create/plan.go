@@ -18,7 +18,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// plan is what a create will do: what is read of the local project, and what the hub said.
+// plan is what a create will do: what the local project has, and what the hub says about it.
 type plan struct {
 	client       *workspace.Client
 	config       wire.PutConfig
@@ -37,9 +37,9 @@ type plan struct {
 	similar     []wire.API        // to the one that is to be registered
 }
 
-// prepare plans. It reads the local project, and then has the hub say in a dry run all that
-// would make the create fail, so that a doomed one leaves nothing behind. It runs again after
-// an answer that changes the plan.
+// prepare makes the plan. It reads the local project, and then asks the hub in a dry run for
+// everything that would make the creation fail, so that one that fails leaves nothing behind. It
+// runs again after an answer that changes the plan.
 func (c *create) prepare(ctx context.Context) error {
 	if err := c.read(); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (c *create) prepare(ctx context.Context) error {
 	return nil
 }
 
-// read begins a new plan with client.json, stack.json and the project's name. Of a former plan
-// it keeps the files, which are chosen once.
+// read begins a new plan with client.json, stack.json and the project's name. It keeps the files of
+// the former plan, because they are chosen once.
 func (c *create) read() (err error) {
 	c.plan = plan{files: c.files}
 	if c.client, err = c.local.Client(); err != nil {
@@ -132,8 +132,8 @@ func (c *create) readFiles(ctx context.Context) (err error) {
 	return c.addSensitive(found, found.Note("base file", "base files", app.SeeToolignore))
 }
 
-// readAPI finds which API the project binds, without asking the hub, and reads the description
-// of one that will be registered.
+// readAPI finds out which API the project will use, without asking the hub, and reads the
+// description of one that will be registered.
 func (c *create) readAPI(ctx context.Context) (err error) {
 	if !c.answers.API.IsZero() {
 		c.api = c.answers.API
@@ -162,7 +162,7 @@ func (c *create) readAPI(ctx context.Context) (err error) {
 }
 
 // addSensitive adds sensitive files to the plan, and refuses secrets where nobody can be asked.
-// note says it to a person; "": there is nothing to say.
+// note is about them, for a person; "": there is none.
 func (c *create) addSensitive(found app.Sensitive, note string) error {
 	c.sensitive = c.sensitive.And(found)
 	if note != "" {
@@ -189,8 +189,8 @@ func (c *create) checkRecordable() error {
 	return nil
 }
 
-// request describes a project to the hub, and in Then what a create would write after it. api
-// is zero while it is to be registered.
+// request returns the request that creates a project, with what is written after it in Then. api is
+// zero if it is still to be registered.
 func (c *create) request(project, api ref.Ref) wire.CreateProject {
 	then := &wire.Then{
 		ConfigBytes: c.configSize.Bytes,

@@ -17,7 +17,7 @@ import (
 	"example.com/projecthub/prompts"
 )
 
-// guided asks for what a project needs and creates it.
+// guided asks for what a project needs, and creates it.
 func guided(ctx context.Context, a *app.App, o options) error {
 	c := &create{app: a, options: o}
 	w, err := c.wizard(ctx)
@@ -39,7 +39,7 @@ func guided(ctx context.Context, a *app.App, o options) error {
 	return c.finish(ctx)
 }
 
-// wizard returns what the wizard asks with, and sets the local project that it suggests.
+// wizard returns what the wizard needs to ask, and sets the local project that it suggests.
 func (c *create) wizard(ctx context.Context) (w prompts.Wizard, err error) {
 	a := c.app
 	if a.InEnvironment() { // the environment of the local project names the hub
@@ -67,7 +67,7 @@ func (c *create) wizard(ctx context.Context) (w prompts.Wizard, err error) {
 		Init:     c.makeLocal,
 		Check:    c.check,
 		Publish:  c.publishLocal,
-		Ask:      c.ask,
+		Ask:      c.dryRun,
 		Files:    c.chooseFiles,
 		Plan:     c.planAll,
 	}
@@ -133,9 +133,9 @@ func (c *create) makeLocal(ctx context.Context, name string) error {
 	return nil
 }
 
-// check finds out what is known of a local project and its hub, and changes nothing on either.
-// It fails if no answer could make the creation succeed. The wizard calls it for each local
-// project that a person chooses.
+// check finds out what a local project and the hub have, and changes neither. It fails if no
+// answer could make the creation succeed. The wizard calls it for each local project that a person
+// chooses.
 func (c *create) check(ctx context.Context, name string) (s *prompts.Preflight, err error) {
 	if c.local, err = c.app.Local(ctx, name, c.app.Itself); err != nil {
 		return nil, err
@@ -189,8 +189,8 @@ func (c *create) publishLocal(ctx context.Context, _ string) error {
 	return nil
 }
 
-// ask asks the hub whether it would create a project. A refusal is an answer, and not an error.
-func (c *create) ask(ctx context.Context, project, api ref.Ref) (*prompts.Asked, error) {
+// dryRun asks the hub whether it would create a project. A refusal is an answer, and not an error.
+func (c *create) dryRun(ctx context.Context, project, api ref.Ref) (*prompts.Asked, error) {
 	planned, err := c.hub.PlanProject(ctx, c.request(project, api))
 	if err != nil {
 		f := failure.Of(err)
