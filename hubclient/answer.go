@@ -186,10 +186,10 @@ func areVersions(all ...string) bool {
 	return !slices.ContainsFunc(all, func(v string) bool { return v != "" && v != wire.Latest && !version.Valid(v) })
 }
 
-// check returns what is wrong with a response that was decoded into v, to a request
-// about what a path names, and its present name; "" if nothing is. A missing member decodes as zero, and a proxy
-// may answer with the response to another request. What becomes a word of a command that
-// is printed, or a header, has to be valid.
+// check returns what is wrong with a response that was decoded into v, "" if nothing is. The path of
+// the request names about, whose present name is present. A missing member decodes as zero, and a
+// proxy may answer with the response to another request. What becomes a word of a command that is
+// printed, or a header, has to be valid.
 func check(v any, about, present ref.Ref) string {
 	valid, named := true, about
 	bot := about.String()

@@ -22,64 +22,64 @@ func (c *Client) EachConfigEntry(ctx context.Context, r ref.Ref, f func(wire.Con
 	}, f)
 }
 
-// FindConfigEntry returns the entry of the history of a project's config that has a number,
-// such as r12, or comes so many before the newest one, such as latest~1, or the newest one whose
-// revision is abbreviated so, or written in full. The error is revision_not_kept unless it is
-// exactly one revision.
-func (c *Client) FindConfigEntry(ctx context.Context, r ref.Ref, abbreviated string) (*wire.ConfigEntry, error) {
+// FindConfigEntry returns an entry of the history of a project's config: by its number, such as r12; by how
+// many are newer, as in latest~1; or by its revision, in full or abbreviated, of which it returns the newest
+// entry. The error is revision_not_kept unless typed means exactly one revision.
+func (c *Client) FindConfigEntry(ctx context.Context, r ref.Ref, typed string) (*wire.ConfigEntry, error) {
 	var found []wire.ConfigEntry
-	whole := tree.ValidDigest(abbreviated) || strings.ContainsAny(abbreviated, "rl")
-	before := 0 // entries that are newer
+	isExact := tree.ValidDigest(typed) || strings.ContainsAny(typed, "rl") // which no digest contains
+	newer := 0
 	err := c.EachConfigEntry(ctx, r, func(entry wire.ConfigEntry) bool {
-		meant := isMeant(abbreviated, entry.Revision, entry.Number, before)
-		before++
-		if meant && (len(found) == 0 || found[0].Revision != entry.Revision) {
+		isMeant := isTyped(typed, entry.Revision, entry.Number, newer)
+		newer++
+		if isMeant && (len(found) == 0 || found[0].Revision != entry.Revision) {
 			found = append(found, entry)
 		}
-		return len(found) < 2 && !(whole && len(found) == 1)
+		return len(found) < 2 && !(isExact && len(found) == 1)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := onlyOne(len(found), "revision of the config", r, abbreviated); err != nil {
+	if err := onlyOne(len(found), "revision of the config", r, typed); err != nil {
 		return nil, err
 	}
 	return &found[0], nil
 }
 
-// FindBaseFilesEntry is [Client.FindConfigEntry] in the history of base files, which is sorted so. The error
-// is revision_not_kept unless it is exactly one tree.
-func FindBaseFilesEntry(entries []wire.BaseFilesEntry, r ref.Ref, abbreviated string) (*wire.BaseFilesEntry, error) {
+// FindBaseFilesEntry is [Client.FindConfigEntry] among entries of the history of base files, newest first.
+func FindBaseFilesEntry(entries []wire.BaseFilesEntry, r ref.Ref, typed string) (*wire.BaseFilesEntry, error) {
 	var found *wire.BaseFilesEntry
 	trees := map[string]bool{}
 	for i, entry := range entries {
-		if isMeant(abbreviated, entry.Tree, entry.Number, i) {
-			if trees[entry.Tree] = true; found == nil {
-				found = &entries[i]
-			}
+		if !isTyped(typed, entry.Tree, entry.Number, i) {
+			continue
+		}
+		trees[entry.Tree] = true
+		if found == nil {
+			found = &entries[i]
 		}
 	}
-	return found, onlyOne(len(trees), "set of base files", r, abbreviated)
+	return found, onlyOne(len(trees), "set of base files", r, typed)
 }
 
-// isMeant reports whether an entry is typed by its number, by its revision, or by how many are newer.
-func isMeant(typed, revision string, number int64, newer int) bool {
+// isTyped reports whether an entry was typed: by its number, by its revision, or by how many are newer.
+func isTyped(typed, revision string, number int64, newer int) bool {
 	isLatest := typed == "latest" && newer == 0 || typed == "latest~"+strconv.Itoa(newer)
 	return isLatest || strings.HasPrefix(revision, typed) || typed == "r"+strconv.FormatInt(number, 10)
 }
 
-// onlyOne returns the error for an abbreviation that n revisions begin with.
-func onlyOne(n int, what string, r ref.Ref, abbreviated string) error {
-	detail := fmt.Sprintf("the hub keeps no %s of %s that begins with %s", what, r, abbreviated)
+// onlyOne returns the error for what was typed if it means another number n of revisions than one.
+func onlyOne(n int, what string, r ref.Ref, typed string) error {
+	detail := fmt.Sprintf("the hub keeps no %s of %s that begins with %s", what, r, typed)
 	switch {
 	case n == 1:
 		return nil
-	case strings.HasPrefix(abbreviated, "r"):
-		detail = fmt.Sprintf("the hub keeps no %s of %s with the number %s", what, r, abbreviated)
-	case strings.HasPrefix(abbreviated, "l"):
-		detail = fmt.Sprintf("the hub keeps no %s of %s as old as %s", what, r, abbreviated)
+	case strings.HasPrefix(typed, "r"):
+		detail = fmt.Sprintf("the hub keeps no %s of %s with the number %s", what, r, typed)
+	case strings.HasPrefix(typed, "l"):
+		detail = fmt.Sprintf("the hub keeps no %s of %s as old as %s", what, r, typed)
 	case n > 1:
-		detail = fmt.Sprintf("%s is ambiguous: several kept revisions of %s begin with it", abbreviated, r)
+		detail = fmt.Sprintf("%s is ambiguous: several kept revisions of %s begin with it", typed, r)
 	}
 	return &Error{Code: wire.CodeRevisionNotKept, Detail: detail}
 }

@@ -67,8 +67,8 @@ func (c *Client) Projects(ctx context.Context, account string) ([]wire.Project, 
 	})
 }
 
-// PresentName returns the name that the project r has now, as far as an answer to c has told; else r. It is one of the
-// same account.
+// PresentName returns the present name of the project r, in the same account, if a response to c has said that it was
+// renamed; else r.
 func (c *Client) PresentName(r ref.Ref) ref.Ref {
 	if present, ok := c.renamed.Load(r); ok {
 		return present.(ref.Ref)
@@ -76,8 +76,8 @@ func (c *Client) PresentName(r ref.Ref) ref.Ref {
 	return r
 }
 
-// noteRename notes the present name of a project from the path of a request and the one to which the hub sent it on, or
-// whose answer it sent: the same of another project in the account. With to "", the project has the name of the path.
+// noteRename remembers that a project was renamed, if a request for the path from was redirected to, or served as, the
+// path to: the same one with another slug. With to "", from has the present name.
 func (c *Client) noteRename(from, to string) {
 	former, rest, ok := projectIn(from)
 	present, same, isProject := projectIn(to)

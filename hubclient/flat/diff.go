@@ -103,9 +103,9 @@ func entries(name string, list []Entry) node {
 	return n
 }
 
-// ByRecord returns the difference for people: enrichments that differ in records are those records, or their members,
-// by keys such as enrichments[Pet.name].placeholder, which are no keys of a config. A record is known by its id or its
-// target, as in [Merge].
+// ByRecord returns the difference for people: changed enrichments become changes of records, or of their members, with
+// keys such as enrichments[Pet.name].placeholder, which no config has. A record is identified by its id or its target,
+// as in [Merge].
 func (d Difference) ByRecord() Difference {
 	i := slices.IndexFunc(d.Changed, func(c Change) bool { return c.Key == enrichments })
 	if i < 0 {
@@ -130,7 +130,7 @@ func (d Difference) ByRecord() Difference {
 		for _, id := range compared {
 			all.add(enrichments+"["+id+"]", memberOf(was, id), memberOf(is, id))
 		}
-		if all.Len() == d.Len()-1 { // they have another order
+		if all.Len() == d.Len()-1 { // only the order of records differs
 			return d
 		}
 		all.sort()
@@ -139,7 +139,7 @@ func (d Difference) ByRecord() Difference {
 	return d
 }
 
-// add adds how a record differs.
+// add adds how a record, or a member of one, differs; nil: it does not exist.
 func (d *Difference) add(key string, was, is *node) {
 	switch {
 	case was == nil && is == nil, same(was, is):

@@ -145,7 +145,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// list is a list of nodes that are needed for a moment.
+// list is the memory of a list of nodes, which is used again.
 type list struct {
 	nodes []node
 	keys  []byte // of the nodes, one after the other
@@ -156,12 +156,12 @@ var lists = sync.Pool{New: func() any { return new(list) }}
 
 func borrow() *list { return lists.Get().(*list) }
 
-// giveBack keeps the list for the next one that needs a list, unless it is large.
+// giveBack keeps the list for the next call of borrow, unless it is large.
 func (l *list) giveBack() {
 	if cap(l.nodes) > 1024 || cap(l.keys) > 32<<10 {
 		return
 	}
-	clear(l.nodes[:cap(l.nodes)]) // which name texts
+	clear(l.nodes[:cap(l.nodes)]) // which keep texts in memory
 	l.nodes, l.keys, l.ends = l.nodes[:0], l.keys[:0], l.ends[:0]
 	lists.Put(l)
 }

@@ -1,7 +1,7 @@
 // Package secret recognizes credentials in texts by the shapes that well-known issuers give them, and private keys.
 //
-// It guesses nothing from how random a text looks. Libraries that do the same come with rules for hundreds of
-// issuers, their settings and their own walk through files. It knows nothing of files and questions.
+// It does not guess by how random a text looks. It is no library, because those that do the same come with rules for
+// hundreds of issuers, settings, and a walk through files of their own. It knows neither files nor questions.
 package secret
 
 import (
@@ -16,10 +16,10 @@ type Found struct {
 	What string // such as: a GitHub token
 }
 
-// Longest is how many bytes of a text suffice to recognize the credential that begins it.
+// Longest is how many bytes are enough to recognize the credential that begins with them.
 const Longest = 256
 
-// kinds are how credentials look: what they are, how they begin, and what follows that.
+// kinds are the shapes of credentials: what one is, its prefix, and an expression for what follows the prefix.
 var kinds = [][3]string{
 	{"a private key", "-----BEGIN ",
 		`(?:[A-Z0-9]{2,9} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])+[A-Za-z0-9+/=:,\- ]{20}`},
@@ -52,21 +52,21 @@ var kinds = [][3]string{
 	{"an age key", "AGE-SECRET-KEY-1", `[0-9A-Z]{58}`},
 }
 
-// shape is a kind, ready to be looked for.
+// shape is a kind with its expression compiled.
 type shape struct {
 	what   string
 	prefix []byte
 	rest   *regexp.Regexp // matches what follows prefix
 }
 
-// finder looks for all shapes at once. pairs are the first two bytes of the prefixes: a text is read
-// once, and nearly all of it passed by.
+// finder looks for all shapes at once. pairs has the first two bytes of each prefix: at nearly all places of a
+// text, two bytes say that no shape begins there.
 type finder struct {
 	shapes []shape
 	pairs  [1 << 16]bool
 }
 
-// known is made when it is first needed, which most commands do not.
+// known is created when it is first needed, because most commands do not need it.
 var known = sync.OnceValue(func() *finder {
 	f := &finder{}
 	for _, k := range kinds {
@@ -83,7 +83,8 @@ func pair(b []byte) uint16 { return uint16(b[0])<<8 | uint16(b[1]) }
 func Find(text []byte) (f Found, ok bool) {
 	finder := known()
 	for i := range max(0, len(text)-1) {
-		if !finder.pairs[pair(text[i:])] || i > 0 && isWord(text[i-1]) && isWord(text[i]) {
+		insideWord := i > 0 && isWord(text[i-1]) && isWord(text[i])
+		if !finder.pairs[pair(text[i:])] || insideWord {
 			continue
 		}
 		for _, s := range finder.shapes {

@@ -10,10 +10,10 @@ import (
 // maxFindings bounds how many credentials InSettings names.
 const maxFindings = 20
 
-// InSettings returns which settings of a config hold what looks like a credential, at most 20, with pointers into
-// the settings. It never tells a value. canonical is the config's canonical form.
+// InSettings returns which settings of a config look like credentials, at most 20, with pointers into the settings
+// and without their values. canonical is the config's canonical form.
 func InSettings(config flat.Config, canonical []byte) (found []wire.FieldError) {
-	if _, any := Find(canonical); !any {
+	if _, hasAny := Find(canonical); !hasAny {
 		return nil
 	}
 	for _, e := range flat.Diff(flat.Config{}, config).Added {
@@ -21,7 +21,7 @@ func InSettings(config flat.Config, canonical []byte) (found []wire.FieldError) 
 		if !ok || len(found) == maxFindings {
 			continue
 		}
-		path, _ := flat.SplitKey(e.Key) // it is a key
+		path, _ := flat.SplitKey(e.Key) // it does not fail for a key of a config
 		pointer := jsontext.Pointer("")
 		for _, name := range path {
 			pointer = pointer.AppendToken(name)
