@@ -37,8 +37,8 @@ var (
 	run []byte
 )
 
-// builtIn returns the built-in rules: those of files that hold secrets, which match names in
-// lower case, because these files are read in any, and the others.
+// builtIn returns the built-in rules: those for files that hold secrets, and the others. The first
+// match names in lower case, because such files are dangerous in any case.
 var builtIn = sync.OnceValues(func() (secrets, others *ignore.Rules) {
 	rest, named, _ := bytes.Cut(defaults, []byte("# What holds secrets"))
 	return ignore.Compile(named, builtInSource), ignore.Compile(rest, builtInSource)

@@ -28,8 +28,8 @@ type filter struct {
 	above     string          // the root in the workspace, with a slash at its end; "" for the workspace
 }
 
-// excludes returns what the rules say of path. secret and kept are of one that they do not exclude.
-func (c *filter) excludes(path string, dir bool) (v verdict) {
+// verdictOn returns what the rules say about path. secret and kept are set for one that they do not exclude.
+func (c *filter) verdictOn(path string, dir bool) (v verdict) {
 	reserved := tree.Reserved(path[strings.LastIndexByte(path, '/')+1:])
 	switch {
 	case reserved == ".tool":
@@ -57,7 +57,7 @@ func (c *filter) excludes(path string, dir bool) (v verdict) {
 	return verdict{why: reason(rule)}
 }
 
-// verdict is what rules say of a path.
+// verdict is what the rules say about a path.
 type verdict struct {
 	why          string // the rule that excludes it, "" for none
 	secret, kept bool   // see File
@@ -76,7 +76,7 @@ type walker struct {
 
 // folder collects what one directory adds to a selection.
 type folder struct {
-	File          // its paths end in a slash, and are empty for the root; a secret one has only such files
+	File          // its paths end in a slash, and are empty for the root; all files of a secret one are secret
 	dir           *dir
 	entries       []entry
 	skipped       []Skip
@@ -174,7 +174,7 @@ func (w *walker) visit(f *folder, name []byte, kind kind) (err error) {
 			return w.unreadable(file.OnDisk, err)
 		}
 	}
-	v := w.excludes(file.Path, is.kind == directory)
+	v := w.verdictOn(file.Path, is.kind == directory)
 	file.Secret, file.Kept = v.secret || f.Secret, v.kept || f.Kept
 	switch {
 	case v.why != "":
