@@ -91,8 +91,6 @@ func headFields(r *Revision) []any {
 		&r.At, &r.Files, &r.Bytes, &r.Added, &r.Changed, &r.Removed)
 }
 
-func revisionFields(r *Revision) []any { return append(headFields(r), &r.base, &r.body, &r.baseBody) }
-
 // Newest returns the present revision of a kind; ErrNotFound if there is none. If it is damaged, it is returned with an
 // ErrDamaged and without its content: a write may replace it.
 func (v View) Newest(project int64, kind RevisionKind) (Revision, error) {
@@ -111,7 +109,8 @@ func (v View) Numbered(project int64, kind RevisionKind, n int64) (Revision, err
 }
 
 func (v View) revision(where string, args ...any) (r Revision, err error) {
-	if err = v.One(revisionFields(&r), selectRevisions+where, args...); err != nil {
+	fields := append(headFields(&r), &r.base, &r.body, &r.baseBody)
+	if err = v.One(fields, selectRevisions+where, args...); err != nil {
 		return r, err
 	}
 	return r, r.Decode()

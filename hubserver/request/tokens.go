@@ -90,7 +90,7 @@ func (c *Call) OwnScopes(scopes []wire.Scope) (string, error) {
 // maxName bounds the name of a token, in characters.
 const maxName = 128
 
-// CheckName returns a 422 unless a token's name has 1 to 128 printable characters, with what joins them.
+// CheckName returns a 422 unless a token's name has 1 to 128 characters, printable ones and those that join them.
 func CheckName(name string) error {
 	printable := !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) && !joins(r) })
 	if name == "" || !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxName || !printable {
@@ -99,11 +99,11 @@ func CheckName(name string) error {
 	return nil
 }
 
+// joins reports whether r joins or separates the letters next to it, as in many emoji and in several scripts.
+func joins(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
 // defaultLifetime is how long a token lives if the request does not say.
 const defaultLifetime = "90d"
-
-// joins reports whether r joins or parts the letters next to it, as in many emoji and in several scripts.
-func joins(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
 // TokenEnd returns when a new token expires, 0 for never. A lifetime is text such as 90d; "" is the default, or what is
 // left of the caller's own token, if that is shorter. A lifetime beyond the caller's own is a 403.

@@ -78,7 +78,7 @@ type Project struct {
 }
 
 // same reports whether the settings of all projects, and of their environments, are the hub's configs.
-// What is to be on no hub is not compared.
+// A project without a destination is not compared.
 func same(projects []Project) bool {
 	return !slices.ContainsFunc(projects, func(p Project) bool {
 		return p.Config != Same && (!p.Project.IsZero() || p.Problem != "") || !same(p.Environments)

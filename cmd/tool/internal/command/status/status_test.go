@@ -114,14 +114,14 @@ func TestStatus_ExitCode(t *testing.T) {
 	w.Local("@alice/web", `{"title": "hub"}`)
 	w.Run(status.Command, "--exit-code", "--json").Done()
 	w.Local("", `{}`)
-	w.Run(status.Command, "web", "--exit-code").Done() // it is to be on no hub
+	w.Run(status.Command, "web", "--exit-code").Done() // it has no destination
 	w.Write(".tool/web/client.json", `{`)
 	w.Run(status.Command, "--exit-code").Exits(3)
 	w.Local("@alice/none", `{}`)
 	w.Run(status.Command, "--exit-code").Exits(3)
 	w.Local("@alice/web", `{"title": "hub"}`)
 	w.Write(".tool/web/client.new.json", `{}`)
-	w.Run(status.Command, "--exit-code").Done() // it is to be on no hub yet
+	w.Run(status.Command, "--exit-code").Done() // it has no destination yet
 	w.Write(".tool/web/client.prod.json", `{"project": "@alice/web", "settings": {"title": "prod"}}`)
 	w.Run(status.Command, "--exit-code").Exits(3).Prints("prod         @alice/web, differs")
 }
