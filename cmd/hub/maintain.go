@@ -21,7 +21,7 @@ const auditDays = 400
 func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 
 // startMaintenance runs the periodic tasks of a serving hub until the function that it returns is
-// called, which also stores what the hub has counted.
+// called, which also stores the last uses of tokens.
 func startMaintenance(ctx context.Context, hub *hubserver.Server, keepAudit time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
@@ -48,8 +48,8 @@ func repeat(ctx context.Context, period time.Duration, f func()) {
 	}
 }
 
-// maintain does what is due. That is in the database, so that a restart delays nothing; any number of
-// hubs may do it at once.
+// maintain runs the tasks that are due. The database says which are, so that a restart delays none, and
+// any number of hubs may call it at once.
 func maintain(ctx context.Context, hub *hubserver.Server, keepAudit time.Duration) {
 	for _, task := range []struct {
 		what string

@@ -22,7 +22,7 @@ import (
 	"example.com/projecthub/store"
 )
 
-// serveOptions are what the flags of hub serve say.
+// serveOptions are the options of hub serve.
 type serveOptions struct {
 	hubserver.Config
 	listen, adminListen, logFormat string
