@@ -233,7 +233,7 @@ func Parse(config []byte) (Config, error) {
 		leaves[i] = placed{m, path}
 	}
 	slices.SortFunc(leaves, func(a, b placed) int { return slices.Compare(a.path, b.path) })
-	// In path order whatever is below a path follows it at once.
+	// In path order, what is below a path follows immediately.
 	for i := 1; i < len(leaves); i++ {
 		above, below := leaves[i-1], leaves[i]
 		if len(above.path) < len(below.path) && slices.Equal(above.path, below.path[:len(above.path)]) {

@@ -85,9 +85,9 @@ func getBaseFilesArchive(c *request.Call) error {
 	return err
 }
 
-// changedSince returns the files in a list without those that a former list of the project, base, has, too. It returns
-// all of them without a base, if that is damaged or not kept, or if the caller must not know it: a public project may
-// have been private.
+// changedSince returns the files in a list that differ from those in the project's former list base. It returns all of
+// them without a base, if the base is damaged or not kept, and to a caller without a role: the project may have been
+// private.
 func changedSince(c *request.Call, set store.Revision, base string) (changed tree.Tree, err error) {
 	var former store.Revision // without a base, one without files
 	if err := checkDigest("base", base); base != "" && err != nil {

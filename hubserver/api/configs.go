@@ -175,7 +175,7 @@ type configWrite struct {
 
 	condition   store.Condition // of the request
 	by          store.Author
-	credentials []wire.FieldError // settings that look like some
+	credentials []wire.FieldError // settings that look like credentials
 }
 
 // apply returns what the config is after the write.

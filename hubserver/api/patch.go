@@ -41,7 +41,7 @@ func applyPatch(config flat.Config, p *wire.PatchConfig) (flat.Config, error) {
 	for _, key := range set.Keys() {
 		text, _ := set.Get(key)
 		if above, ok := strings.CutSuffix(key, ".$secret"); ok && isReference(members[above]) {
-			delete(members, above) // a reference no more
+			delete(members, above) // no longer a reference
 		}
 		if isReference(jsontext.Value(text)) {
 			delete(members, key+".$secret")

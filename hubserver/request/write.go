@@ -27,7 +27,7 @@ type Done struct {
 	Reply      *Reply // what Write responds with; nil: the handler responds
 }
 
-// Did returns what says that the call did an action to what its path names.
+// Did returns the Done of an action on what the path names.
 func (c *Call) Did(action, detail string) Done {
 	return Done{Account: c.Ref().Account(), Action: action, Object: c.Ref().String(), Detail: detail}
 }
@@ -95,7 +95,7 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 // Wrote calls [Hub.Wrote] for the project that the path names.
 func (c *Call) Wrote() { c.Hub.Wrote(c.Resource.ID) }
 
-// Rows returns the rows of the audit log, still without what they have of the request.
+// Rows returns the rows of the audit log, without their fields about the request.
 func (d Done) Rows() (rows []store.AuditRow) {
 	if d.Account != "" {
 		rows = append(rows, store.AuditRow{

@@ -139,7 +139,7 @@ func GitIgnored(ctx context.Context, root string, files []*File) (paths []string
 	}
 	var names strings.Builder
 	for _, f := range files {
-		names.WriteString("./" + f.OnDisk + "\x00") // a colon at the start has a meaning
+		names.WriteString("./" + f.OnDisk + "\x00") // to git, a colon at the start of a path is special
 	}
 	// Without the index, git reads only the rules above these files.
 	excluded, err := git(ctx, top, root, names.String(), "check-ignore", "--no-index", "--stdin", "-z")

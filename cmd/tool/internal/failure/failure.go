@@ -54,7 +54,7 @@ type Failure struct {
 	Hint   string         // what would help, in words
 	Recipe []cmdline.Line // the exact command lines that would help
 	Local  string         // local project, "": none
-	Token  string         // where the token came from that the hub refused, "": it refused none
+	Token  string         // the source of the token that the hub refused; "": it refused none
 	Details
 }
 

@@ -28,7 +28,7 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// Dir is the directory for what is to last; "" saves nothing.
+// Dir is the state directory, which is not a cache; "" saves nothing.
 type Dir string
 
 // ErrNoDirectory says that there is no state directory to store anything in.
@@ -56,8 +56,8 @@ func NameOf(name string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Due reports whether a reminder with this name is due: at most once in a time. Where
-// nothing can be remembered, it is always due.
+// Due reports whether a reminder with this name is due, and remembers that it was: it is due
+// again after the time every. Where nothing can be stored, it is always due.
 func Due(dir, name string, every time.Duration) bool {
 	path := filepath.Join(dir, "reminders", name)
 	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()).Abs() < every {

@@ -147,7 +147,7 @@ func (c *check) add(severity failure.Severity, err error, file string) {
 	}
 }
 
-// aboveUsual warns of what only a hub with other limits than usual takes.
+// aboveUsual warns of what only a hub with higher limits than usual accepts.
 func (c *check) aboveUsual(err error, file string) {
 	if err != nil {
 		c.warn(fmt.Errorf("%w, unless the hub's administrator allows more", err), file)
