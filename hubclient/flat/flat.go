@@ -313,7 +313,7 @@ func SplitKey(key string) ([]string, error) {
 			i++
 			name = append(name, key[i])
 		default:
-			return nil, errors.New(`a \ in a key has to stand before . or \`)
+			return nil, errors.New(`a \ in a key must be followed by . or \`)
 		}
 	}
 	return append(path, string(name)), nil

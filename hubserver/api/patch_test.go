@@ -88,8 +88,8 @@ func TestPatch_PointsToWhatIsWrong(t *testing.T) {
 		want   string // ": …" at the end: the text begins so
 	}{
 		"null":                        {`null`, nil, "/set: must be a JSON object"},
-		"a set key with a bad escape": {`{"a\\b":1}`, nil, `/set/a\b: a \ in a key has to stand before . or \`},
-		"a bad escape in remove":      {"{}", []string{"a", `a\`}, `/remove/1: a \ in a key has to stand before . or \`},
+		"a set key with a bad escape": {`{"a\\b":1}`, nil, `/set/a\b: a \ in a key must be followed by . or \`},
+		"a bad escape in remove":      {"{}", []string{"a", `a\`}, `/remove/1: a \ in a key must be followed by . or \`},
 		"a value with members": {`{"a":{"b":1}}`, nil,
 			"/set/a: a flat key cannot have an object with members as its value"},
 		"both set and removed":         {`{"a.b":2}`, []string{"a.b"}, "/set/a.b: the key is to be removed too"},

@@ -34,7 +34,7 @@ type App struct {
 	Streams   term.Streams
 	LookupEnv func(string) (string, bool)
 	UI        prompts.UI
-	Cache     string // directory for what can be made again; "": the user's
+	Cache     string // cache directory; "": the user's
 
 	// Flags of every command.
 	JSON, NoInput, Verbose bool
@@ -122,8 +122,8 @@ func (a *App) Getenv(name string) string {
 	return value
 }
 
-// Strict reports that nothing may be asked and nothing may move. Where the variable CI is
-// set no person is present, even if stdin is a terminal.
+// Strict reports that nothing may be asked and nothing redrawn. Where the variable CI is set,
+// no person is present, even if stdin is a terminal.
 func (a *App) Strict() bool {
 	ci := strings.ToLower(a.Getenv("CI"))
 	inCI := ci != "" && ci != "0" && ci != "false"
@@ -185,7 +185,7 @@ func (a *App) directory(variable string, users func() (string, error)) (string, 
 	return filepath.Join(dir, "tool"), nil
 }
 
-// CacheDir returns the directory for what can be made again, "" when there is none.
+// CacheDir returns the directory of a cache with this name, "" if there is none.
 func (a *App) CacheDir(name string) string {
 	if a.Cache != "" {
 		return filepath.Join(a.Cache, name)
@@ -197,11 +197,11 @@ func (a *App) CacheDir(name string) string {
 	return filepath.Join(dir, "tool", name)
 }
 
-// SyncState returns what the hub is known to have.
+// SyncState returns the cache of what was last pushed or pulled.
 func (a *App) SyncState() state.Sync { return state.Sync(a.CacheDir("revisions")) }
 
-// State returns the directory for what is to last, such as what pulls replaced. Where there is
-// none, saving fails and says so.
+// State returns the state directory, for what must not be lost, such as what pulls replaced. If there
+// is none, saving fails and says so.
 func (a *App) State() state.Dir {
 	dir, _ := a.directory("TOOL_STATE_DIR", func() (string, error) {
 		if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {

@@ -34,7 +34,7 @@ const (
 	StageRemove      = "rm"
 )
 
-// Action describes what a command does on a hub: its failures say it.
+// Action describes what a command does on a hub, for its failures.
 type Action struct {
 	Doing  string // such as: list the members of acme
 	Stage  string // "": the command's

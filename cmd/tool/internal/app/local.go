@@ -33,8 +33,8 @@ func (a *App) Workspace() (*workspace.Workspace, error) {
 	return ws, nil
 }
 
-// Path returns where a path leads that was typed where the command works. The
-// directory of -C is one to go to: what is above it is above where a link leads.
+// Path returns the absolute path that was typed, relative to the directory of -C. If that directory
+// is a symbolic link, .. is above the directory that the link leads to.
 func (a *App) Path(typed string) (string, error) {
 	if filepath.IsAbs(typed) {
 		return filepath.Clean(typed), nil
@@ -88,7 +88,7 @@ func (a *App) Local(
 	return p, err
 }
 
-// localNames returns the names of the local projects, of which there must be one.
+// localNames returns the names of the local projects, and fails if there is none.
 func localNames(ws *workspace.Workspace) ([]string, error) {
 	names, err := ws.Projects()
 	if err == nil && len(names) == 0 {

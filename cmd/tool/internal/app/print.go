@@ -28,7 +28,7 @@ type Printer struct {
 
 	theme   *tui.Theme // nil: without colours
 	links   bool       // addresses are shown as hyperlinks
-	log     bool       // the lines go to the log of a pipeline, probably
+	log     bool       // the lines probably go to the log of a pipeline
 	verbose bool       // details are shown
 
 	env, origin string // of the result that is written; "": it names none
@@ -43,8 +43,8 @@ func (a *App) Printer() *Printer {
 	return p
 }
 
-// PrinterTo returns a printer of text on w. It has colours where that is a terminal before which a
-// person sits, unless NO_COLOR is set.
+// PrinterTo returns a printer of text on w. It has colours if w is a terminal that a person watches,
+// unless NO_COLOR is set.
 func (a *App) PrinterTo(w io.Writer) *Printer {
 	p := &Printer{w: w, commandText: a.CommandText, log: a.Strict(), verbose: a.Verbose}
 	isTerminal := w == a.Streams.Out && a.Streams.OutTTY || w == a.Streams.Err && a.Streams.ErrTTY

@@ -17,8 +17,8 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// Result is what a command prints. One of a command that writes has a method Effect, too,
-// which says what was done if the result cannot be printed, such as: the role was set.
+// Result is what a command prints. That of a command that writes also has a method Effect, which
+// says what was done if the result cannot be printed, such as: the role was set.
 type Result interface {
 	Kind() string // the type of the JSON document
 	Text(w *Printer)

@@ -81,7 +81,7 @@ func (a *App) Execute(root *cobra.Command, args []string) int {
 	return a.exit(err)
 }
 
-// A command ends before its garbage is worth collecting, but for large transfers.
+// Most commands end before it is worth collecting their garbage. Large transfers do not.
 const (
 	gcPercent   = 800
 	memoryLimit = 96 << 20 // bytes

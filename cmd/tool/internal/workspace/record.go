@@ -158,9 +158,9 @@ func (c *Client) Plan(config flat.Config) (Edits, error) {
 // Apply writes what Plan returned, and returns the files whose bytes changed. c is then what
 // the files hold.
 //
-// When a file is no longer what c was read from, it stays as it is: whoever
-// confirmed the change has not seen those settings. That failure, and any other,
-// is not_recorded.
+// A file that has changed since c was read stays as it is, because the person who
+// confirmed the change has not seen its settings. That failure, and any other, is
+// not_recorded.
 func (c *Client) Apply(edits Edits) (changed []string, err error) {
 	ws := c.local.Workspace
 	for i, e := range edits {

@@ -169,7 +169,7 @@ func (r *Result) Text(w *app.Printer) {
 	}
 }
 
-// Unknown says why the hub's side of what is not seen is unknown, "" where it is known.
+// Unknown says why it is not known what the hub has, "" if it is known.
 func (r *Result) Unknown() string {
 	switch {
 	case r.failed:
