@@ -93,7 +93,7 @@ var ErrStop = errors.New("stopped")
 // [tui.ErrInterrupted], ErrStop, ErrBack, or that of a Load.
 //
 // The questions use the alternate screen. Below other lines they could not be redrawn in
-// their place once a resized terminal has wrapped those lines anew.
+// their place once a resized terminal has wrapped those lines differently.
 func (t *Terminal) Ask(ctx context.Context, steps ...Step) error {
 	p := t.prompter()
 	defer t.draws()()

@@ -21,7 +21,7 @@ type form struct {
 	screen tui.Screen
 	status string
 	back   bool      // esc goes back
-	huh    *huh.Form // made anew by build for each size of the terminal
+	huh    *huh.Form // made by build for each size of the terminal
 	value  string    // what is typed or selected; outlives huh
 
 	checking bool   // a lookup of value runs

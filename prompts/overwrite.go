@@ -231,7 +231,7 @@ func (m *overwriteView) pick() bool {
 	return len(m.lines) > 0
 }
 
-// edit does what a key does while the filter is typed.
+// edit handles a key while the filter is typed.
 func (m *overwriteView) edit(name string) {
 	switch name {
 	case "enter", "up", "down":

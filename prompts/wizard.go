@@ -122,7 +122,7 @@ type wizard struct {
 	defaults Answers // the answers before any was given
 
 	needsLocal  bool       // there is no local project, until makeStep has created one
-	preflight   *Preflight // by startStep, and anew by publishStep
+	preflight   *Preflight // by startStep, and again by publishStep
 	publishNow  bool       // by startStep: the stack is to be published, until publishStep has done so
 	suggested   ref.Ref    // by slugStep: the project to create by default, zero for none
 	onSuggested *Asked     // what the hub says about suggested

@@ -234,7 +234,7 @@ const copiedBytes = 4 << 20
 // ErrNotFound if source does not exist.
 func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c ProjectCopy, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
-		// Anew, because this may run again.
+		// Reset, because this may run again.
 		c = ProjectCopy{}
 		if err := tx.lock(source); err != nil { // so that config and files are of one moment
 			return err

@@ -119,8 +119,8 @@ type Tx struct {
 // View returns a view outside of any transaction: each query reads what is committed when it runs.
 func (s *Store) View(ctx context.Context) View { return View{s.DB.View(ctx)} }
 
-// Write runs f in a transaction, which is on disk when Write returns nil. f may run more than once, so it must assign
-// anew whatever it sets outside of itself: see [sqldb.DB.Write].
+// Write runs f in a transaction, which is on disk when Write returns nil. f may run more than once, so it must reset
+// whatever it sets outside of itself: see [sqldb.DB.Write].
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 	return s.DB.Write(ctx, func(tx *sqldb.Tx) error {
 		return f(&Tx{View: View{tx.View}, tx: tx, keep: s.Retention})

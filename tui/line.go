@@ -133,7 +133,7 @@ func (l *Line) Update(p Progress) {
 			l.said = l.said && l.waiting > 0
 		}
 		if l.waiting > 0 && p.Waits != l.progress.Waits {
-			l.stop() // set schedules the first tick anew: waiting has an interval of its own
+			l.stop() // set schedules a first tick again: waiting has an interval of its own
 		}
 		l.progress = p
 	})

@@ -312,7 +312,7 @@ func saveConfig(
 				return done, refuseCredentials(w.credentials)
 			}
 		}
-		// Both are set anew each time: this may run again.
+		// Both are set each time, because this may run again.
 		before, after, err = tx.WriteConfig(c.Resource.ID, write, w.condition)
 		if err == nil && after.N != before.N {
 			done = request.Done{

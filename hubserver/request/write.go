@@ -49,7 +49,7 @@ type Reply struct {
 // handler writes for the caller goes through here. The transaction first checks the caller's rights again,
 // because the request may have begun long ago, and last adds the rows of the audit log. If the endpoint
 // is Keyed and the request has an Idempotency-Key, the first answer is saved, and repeated for a day; an
-// error is not saved. f may run more than once, so it must assign anew whatever it sets outside of itself.
+// error is not saved. f may run more than once, so it must reset whatever it sets outside of itself.
 func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 	claim, err := c.newAnswer()
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 	var done Done
 	var first *store.Answer
 	err = c.Hub.Store.Write(c.Ctx(), func(tx *store.Tx) (err error) {
-		done, first = Done{}, nil // anew, because this may run again
+		done, first = Done{}, nil // reset, because this may run again
 		if err := c.permitAgain(tx); err != nil {
 			return err
 		}

@@ -153,7 +153,7 @@ type Tx struct {
 
 // Write runs f in a transaction, which is on disk when Write returns nil.
 //
-// f may run more than once, so it must assign anew whatever it sets outside of itself. Slow work belongs before
+// f may run more than once, so it must reset whatever it sets outside of itself. Slow work belongs before
 // Write: on SQLite all other writes wait for f. ErrUnavailable if the transaction could not begin within 5 s, did
 // not end within a minute, or was rolled back ten times because of others.
 func (db *DB) Write(ctx context.Context, f func(tx *Tx) error) error {

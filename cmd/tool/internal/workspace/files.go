@@ -126,7 +126,7 @@ var (
 	exchangeFiles = atomicfile.Exchange
 )
 
-// attempts is how often an edit is made anew because the file changed meanwhile.
+// attempts is how often an edit is tried, because the file may change meanwhile.
 const attempts = 10
 
 // lockTime is how long a writer waits for another one, which may have been stopped, and

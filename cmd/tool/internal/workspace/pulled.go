@@ -96,8 +96,8 @@ func (p *Project) parseBases(text []byte) (Bases, error) {
 
 // RecordPulled records in pulled.json the base for the hub at origin, or none for the zero
 // Pulled. Of the same project, an empty revision or tree leaves the recorded one. The bases
-// of other hubs stay, unless the file is malformed. The file goes with the last base. The
-// failure is not_recorded.
+// of other hubs stay, unless the file is malformed. Without any base, the file is deleted.
+// The failure is not_recorded.
 func (p *Project) RecordPulled(origin string, pulled Pulled) error {
 	// A base that is lost in a power failure costs a question.
 	_, err := p.Workspace.update(p.file(pulledFile), false, func(text []byte) ([]byte, error) {

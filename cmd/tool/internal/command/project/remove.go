@@ -43,21 +43,22 @@ full name, unless --force is given. The token needs the scope admin:resource.`,
 			}
 			act := app.Action{Doing: "delete " + args[0], Writes: true, Local: local, Project: project}
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
-				former, err := hub.Project(ctx, project)
-				// A caller who may not read it may not delete it, and the deletion says so better.
+				found, err := hub.Project(ctx, project)
+				// A caller who may not read it may not delete it: the failure of the deletion says so.
 				if err != nil && !hubclient.HasCode(err, wire.CodeNotFound, wire.CodeNotPermitted) {
 					return nil, err
 				}
 				existed := err == nil
-				if wasRenamed := existed && former.Project != project; wasRenamed && (a.Strict() || force) {
-					return nil, failure.New(wire.CodeRenamed, "%s is %s now: nothing was deleted", project, former.Project).
-						WithHint("delete it by its present name").
-						Try(cmdline.Tool("project", "rm").With(former.Project.String()).Flag("--force"))
-				} else if wasRenamed {
-					project = former.Project
+				if wasRenamed := existed && found.Project != project; wasRenamed {
+					if a.Strict() || force {
+						return nil, failure.New(wire.CodeRenamed, "%s is %s now: nothing was deleted", project, found.Project).
+							WithHint("delete it by its present name").
+							Try(cmdline.Tool("project", "rm").With(found.Project.String()).Flag("--force"))
+					}
+					project = found.Project
 				}
 				fact := "Its config and base files are deleted, too. It can be restored for 30 days."
-				if existed && !former.ExpiresAt.IsZero() {
+				if existed && !found.ExpiresAt.IsZero() {
 					fact = "Its config and base files are deleted, too. It expires, so it cannot be restored."
 				}
 				if err := a.ConfirmRef(ctx, force, fmt.Sprintf("Delete %s?", project), fact, project); err != nil {
@@ -102,7 +103,7 @@ func (r *removed) Text(w *app.Printer) {
 }
 
 // remove deletes a project. existedBefore says whether it existed before the deletion, because
-// the hub does not know that any more when the client repeats a deletion after a lost response.
+// the hub no longer knows that when the client repeats a deletion after a lost response.
 func remove(ctx context.Context, hub *identity.Hub, project ref.Ref, existedBefore bool) (app.Result, error) {
 	deleted, err := hub.DeleteProject(ctx, project)
 	if err != nil {

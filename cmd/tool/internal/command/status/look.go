@@ -141,8 +141,8 @@ func (l *look) readSettings(p *Project, local *workspace.Project, h *hub) {
 	}
 }
 
-// readEnvironments reads the environments of a local project, unless it is in one. What keeps
-// one from being compared is its problem.
+// readEnvironments reads the environments of a local project, unless it is in one. If one cannot be
+// compared, its problem says why.
 func (l *look) readEnvironments(p *Project, local *workspace.Project) {
 	if local.Env != "" {
 		return
@@ -313,7 +313,7 @@ func (p *Project) withoutHub() {
 	}
 }
 
-// conclude says what follows from what the hub said.
+// conclude sets what follows from the answers of the hub.
 func (p *Project) conclude() {
 	if p.hub != nil {
 		me := p.hub.me
