@@ -228,37 +228,37 @@ func (c *Call) count() error {
 	return err
 }
 
-// AccessTo returns the caller's role on what a names, and that resource; the role may be "". a.Token and
-// a.Session are set here. It fails with a 401 without a valid token or session.
-func (c *Call) AccessTo(a store.AccessQuery) (*store.Access, error) {
+// AccessTo returns the caller's role on what a query names, and that resource; the role may be "". It adds the
+// caller's token or session to the query. It fails with a 401 if that is missing or no longer valid.
+func (c *Call) AccessTo(query store.AccessQuery) (*store.Access, error) {
 	if c.Access == nil {
 		return nil, c.Unauthenticated()
 	}
-	return lookUp(c.View().Access, c.credentials(a))
+	return lookUp(c.View().Access, c.credentials(query))
 }
 
 // Permit is [Call.AccessTo] with a 403 unless the caller has the role, and the scope. [Call.Write] checks
-// the role again, and that a still names the same resource. A caller without a role gets the same 403
+// the role again, and that the query still names the same resource. A caller without a role gets the same 403
 // whether the account exists or not. With a 403 it returns the access, too. A former name of a project counts as
 // the present one.
-func (c *Call) Permit(a store.AccessQuery, role wire.Role, scope wire.Scope) (*store.Access, error) {
-	found, err := c.AccessTo(a)
+func (c *Call) Permit(query store.AccessQuery, role wire.Role, scope wire.Scope) (*store.Access, error) {
+	found, err := c.AccessTo(query)
 	if err != nil {
 		return nil, err
 	}
 	if found.Resource.ID == 0 {
-		slug, err := c.presentSlug(a)
+		slug, err := c.presentSlug(query)
 		if err != nil {
 			return nil, err
 		}
 		if slug != "" {
-			a.Slug = slug
-			if found, err = c.AccessTo(a); err != nil {
+			query.Slug = slug
+			if found, err = c.AccessTo(query); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return found, c.permit(a, found, role, scope)
+	return found, c.permit(query, found, role, scope)
 }
 
 // permit checks a role and a scope, and remembers the role for permitAgain.
@@ -271,13 +271,13 @@ func (c *Call) permit(query store.AccessQuery, a *store.Access, needed wire.Role
 }
 
 // credentials adds the caller's token or session to a query.
-func (c *Call) credentials(a store.AccessQuery) store.AccessQuery {
+func (c *Call) credentials(query store.AccessQuery) store.AccessQuery {
 	if c.Access.Session != 0 {
-		a.Session = c.Access.Hash
+		query.Session = c.Access.Hash
 	} else {
-		a.Token = c.Access.Hash
+		query.Token = c.Access.Hash
 	}
-	return a
+	return query
 }
 
 // permitAgain checks in tx that the token or session is still valid, that the caller still has each role
@@ -321,7 +321,7 @@ func (c *Call) gone(tx *store.Tx, query store.AccessQuery) error {
 	if err != nil {
 		return err
 	}
-	return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "@%s/%s became @%s/%s at the same time",
+	return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "@%s/%s was renamed to @%s/%s meanwhile",
 		query.Account, query.Slug, query.Account, present).WithHeader("Retry-After", "1")
 }
 

@@ -240,12 +240,12 @@ func (c *Call) NeedResource() error {
 }
 
 // noResource is the 404 about a resource that does not exist.
-func noResource(a store.AccessQuery) *Problem {
-	kind := a.Kind
+func noResource(query store.AccessQuery) *Problem {
+	kind := query.Kind
 	if kind == store.KindAPI {
 		kind = "API"
 	}
-	return NotFound(kind + " @" + a.Account + "/" + a.Slug)
+	return NotFound(kind + " @" + query.Account + "/" + query.Slug)
 }
 
 // UnknownRoute is the [Handler] of paths that are no endpoint's: 404.
