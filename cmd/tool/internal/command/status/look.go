@@ -56,7 +56,7 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 		r.Projects[i] = l.read(local, main)
 		l.readEnvironments(&r.Projects[i], local)
 	}
-	err = l.ask(ctx)
+	err = l.fetch(ctx)
 	if me := main.me; me != nil {
 		r.Identity = &Identity{
 			Name:        me.Name(),
@@ -182,15 +182,16 @@ func (l *look) hubAt(origin string) (*hub, error) {
 	return l.add(connected), nil
 }
 
-// ask asks the hubs who the caller is and what they have. It fails if the hub of the command
-// does; what another one does not answer is a problem of its environments.
-func (l *look) ask(ctx context.Context) error {
+// fetch asks the hubs who the caller is and what they have, everything at once. It fails if the hub
+// of the command does; a failure of another one is a problem of its environments.
+func (l *look) fetch(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	// run asks at the same time as others. A failure goes to failed, or is that of all if failed is nil.
-	run := func(failed *error, ask func(context.Context) error) {
+	// run calls fetch at the same time as others. A failure is stored in failed, or is that of all if
+	// failed is nil.
+	run := func(failed *error, fetch func(context.Context) error) {
 		group.Go(func() error {
-			err := ask(ctx)
+			err := fetch(ctx)
 			if failed == nil || app.IsInterrupted(err) {
 				return err
 			}
@@ -199,26 +200,26 @@ func (l *look) ask(ctx context.Context) error {
 		})
 	}
 	main := l.hubs[0]
-	run(nil, main.askCaller)
+	run(nil, main.fetchCaller)
 	for _, h := range l.hubs[1:] {
-		run(&h.failed, h.askCaller)
+		run(&h.failed, h.fetchCaller)
 	}
 	for i := range l.result.Projects {
 		p := &l.result.Projects[i]
-		run(nil, p.askProject)
-		run(nil, p.askStack)
+		run(nil, p.fetchProject)
+		run(nil, p.fetchStack)
 		for j := range p.Environments {
 			e := &p.Environments[j]
 			if e.hub == main || !e.loggedOut() { // a hub that only a file names is not called without a token
-				run(&e.failed, e.askProject)
+				run(&e.failed, e.fetchProject)
 			}
 		}
 	}
 	return group.Wait()
 }
 
-// askCaller asks who the caller is, if there is a token.
-func (h *hub) askCaller(ctx context.Context) error {
+// fetchCaller finds out who the caller is, if there is a token.
+func (h *hub) fetchCaller(ctx context.Context) error {
 	if h.Identity.Token == "" {
 		return nil
 	}
@@ -233,8 +234,8 @@ func (h *hub) askCaller(ctx context.Context) error {
 // loggedOut reports that there is no token for the hub.
 func (p *Project) loggedOut() bool { return p.hub == nil || p.hub.Identity.Token == "" }
 
-// askProject asks for the hub project, which says what its config is.
-func (p *Project) askProject(ctx context.Context) error {
+// fetchProject fetches the hub project, which says what its config is.
+func (p *Project) fetchProject(ctx context.Context) error {
 	if p.Project.IsZero() {
 		return nil
 	}
@@ -277,8 +278,8 @@ func stateOf(local, hub, common string) State {
 	return Both
 }
 
-// askStack asks which version of the stack is published.
-func (p *Project) askStack(ctx context.Context) error {
+// fetchStack finds out which version of the stack is published.
+func (p *Project) fetchStack(ctx context.Context) error {
 	if p.Stack.IsZero() {
 		return nil
 	}
