@@ -186,9 +186,9 @@ func (f *frames) frame(what string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// reserve returns memory for the next frame, which may be too small. A large one is alone in its batch, and the next
-// large one waits until that is stored. From the second batch on small ones have their memory in an arena. Arenas are
-// used again: as garbage they could grow to several times what is in use.
+// reserve returns memory for the next frame, which may be too small. A large frame is alone in its batch, and the next
+// large one waits until that batch is stored. From the second batch on, small frames have their memory in an arena.
+// Arenas are used again, because as garbage they could take several times the memory that is in use.
 func (f *frames) reserve(n int64) ([]byte, error) {
 	b := &f.batch
 	switch {
