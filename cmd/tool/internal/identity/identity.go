@@ -275,9 +275,9 @@ func (id *Identity) explain(err error) failure.Failure {
 	return f
 }
 
-// explainRefusal adds which token the hub refused, and where to get another one. After a 403
-// it adds only the former, because another token of the same user would be refused, too; nothing
-// where the user's role is too low, which no token changes.
+// explainRefusal adds which token the hub refused, and after a 401 where to get another one. After a
+// 403 another token of the same user would be refused, too. If the user's role is too low, it adds
+// nothing, because no token changes that.
 func (id *Identity) explainRefusal(f failure.Failure) failure.Failure {
 	f.Token = id.TokenPlace()
 	if f.Code == wire.CodeNotPermitted {

@@ -35,7 +35,7 @@ type Client struct {
 	Project  Field     // destination, @account/slug
 	API      Field     // @account/slug
 	Source   Field     // the API's description: a file of the workspace or a URL
-	Warnings []*Blamed // what is probably a slip
+	Warnings []*Blamed // probable mistakes
 
 	local       *Project
 	doc         document

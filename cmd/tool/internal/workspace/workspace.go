@@ -60,14 +60,14 @@ func (w *Workspace) OtherOwner() string {
 	return ""
 }
 
-// Path returns where a path of the workspace, relative to it and with /, is.
+// Path returns the absolute form of a path that is relative to the workspace, with /.
 func (w *Workspace) Path(name string) string { return filepath.Join(w.Dir, filepath.FromSlash(name)) }
 
 // Locate resolves the symlinks of an absolute path as far as it exists, and returns
 // the reserved directory that it is in then, "" for none: .tool, or one of version
 // control, at any depth below the workspace, or anywhere when it is outside.
-func (w *Workspace) Locate(place string) (resolved, reserved string, err error) {
-	if resolved, err = resolve(place); err != nil {
+func (w *Workspace) Locate(name string) (resolved, reserved string, err error) {
+	if resolved, err = resolve(name); err != nil {
 		return "", "", err
 	}
 	below := resolved
@@ -81,10 +81,10 @@ func (w *Workspace) Locate(place string) (resolved, reserved string, err error) 
 // holds a real directory .tool.
 //
 // The search does not climb into the home directory nor out of it, nor into a
-// directory that belongs to neither the user nor the owner of dir: what was forgotten
-// at home, or put into a shared directory, is not the workspace of all that lies
-// below. A .tool of another owner does not count either. Without a workspace the
-// failure is no_workspace.
+// directory that belongs to neither the user nor the owner of dir: a .tool that was
+// forgotten at home, or put into a shared directory, must not be the workspace of
+// everything below it. A .tool of another owner does not count either. Without a
+// workspace the failure is no_workspace.
 func Find(dir string) (*Workspace, error) {
 	start, err := realPath(dir)
 	if err != nil {
@@ -260,7 +260,7 @@ func isPlainName(name string) bool {
 	return filepath.IsLocal(name) && name[0] != '.' && !strings.ContainsAny(name, "/\\:\x00")
 }
 
-// ClientPath returns where the file is that names the destination, relative to the
+// ClientPath returns the path of the file that names the destination, relative to the
 // workspace, with /: client.json, or client.<env>.json of an environment.
 func (p *Project) ClientPath() string {
 	if p.Env == "" {
