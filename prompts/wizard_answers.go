@@ -78,7 +78,7 @@ func parseRef(typed, account string) (ref.Ref, error) {
 	return r, nil
 }
 
-// askHub is Ask, but for what is known: what the hub said about the suggested project.
+// askHub is Ask, but returns what the hub has said already about the suggested project.
 func (z *wizard) askHub(ctx context.Context, project, api ref.Ref) (*Asked, error) {
 	if project == z.suggested && api.IsZero() {
 		return z.onSuggested, nil
