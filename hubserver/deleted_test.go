@@ -190,3 +190,20 @@ func TestDeleteProject_DoesNotKeepOneThatExpires(t *testing.T) {
 		}
 	})
 }
+
+func TestDeleteProject_SaysHowManyTokensEndWithIt(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		alice := hub.as("alice")
+		_, restricted := alice.create(wire.CreateToken{Name: "ci", Restriction: onlyProject("acme", "web")})
+		alice.create(wire.CreateToken{Name: "all"})
+		if d := decoded[wire.Deleted](alice.delete(web).want(200)); d.RevokedTokens != 1 {
+			t.Errorf("%+v", d)
+		}
+		alice.post(web+"/restore", `{}`).want(200)
+		restricted.get(web).problem(401, wire.CodeTokenRevoked)
+		if d := decoded[wire.Deleted](alice.delete(web).want(200)); d.RevokedTokens != 0 {
+			t.Errorf("%+v", d)
+		}
+	})
+}

@@ -211,6 +211,12 @@ func (tx *Tx) RevokeToken(id string) (*RevokedToken, error) {
 	return revoked, nil
 }
 
+// RestrictedTokens counts the tokens that are restricted to a resource and not revoked.
+func (v View) RestrictedTokens(resource int64) (n int, err error) {
+	err = v.One(sqldb.Row(&n), "SELECT COUNT(*) FROM tokens WHERE resource_id = ? AND revoked_at = 0", resource)
+	return n, err
+}
+
 // revokeAll revokes the valid tokens that a condition selects, locked in one order, and returns their ids.
 func (tx *Tx) revokeAll(where string, args ...any) ([]int64, error) {
 	return sqldb.Column[int64](tx, "UPDATE tokens SET revoked_at = ? WHERE id IN (SELECT id FROM tokens "+

@@ -132,6 +132,7 @@ type Deleted struct {
 
 	// RestorableUntil is how long the project can be restored; zero: it cannot.
 	RestorableUntil time.Time `json:"restorableUntil,omitzero"`
+	RevokedTokens   int       `json:"revokedTokens,omitzero"` // that were restricted to the project
 }
 
 // DeletedProject is a project that was deleted and can be restored.

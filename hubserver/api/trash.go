@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"example.com/projecthub/hubclient/wire"
@@ -13,13 +14,21 @@ import (
 // deleteProject deletes a project, which can be restored for some time. It succeeds also if the project does not
 // exist.
 func deleteProject(c *request.Call) error {
-	err := deletion(c, wire.Deleted{Project: c.Ref()}, func(tx *store.Tx) (request.Done, error) {
+	err := deletion(c, wire.Deleted{Project: c.Ref()}, func(tx *store.Tx) (done request.Done, err error) {
+		answer := wire.Deleted{Project: c.Ref(), Existed: true}
+		if answer.RevokedTokens, err = tx.RestrictedTokens(c.Resource.ID); err != nil {
+			return done, err
+		}
 		until, err := tx.DeleteProject(c.Resource.ID, c.Access.Name())
-		answer := wire.Deleted{Project: c.Ref(), Existed: true, RestorableUntil: until.Time()}
-		return request.Done{
+		answer.RestorableUntil = until.Time()
+		done = request.Done{
 			Account: c.Resource.Account, Action: "project.delete", Object: c.Resource.String(),
 			Reply: &request.Reply{Status: http.StatusOK, Body: answer},
-		}, err
+		}
+		if answer.RevokedTokens > 0 {
+			done.Detail = fmt.Sprintf("revoked the tokens that were restricted to it: %d", answer.RevokedTokens)
+		}
+		return done, err
 	})
 	if err == nil {
 		c.Wrote()

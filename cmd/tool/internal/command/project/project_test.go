@@ -13,6 +13,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/project"
+	"example.com/projecthub/hubclient/wire"
 )
 
 func command(a *app.App) *cobra.Command { return project.Command(a, &cobra.Command{Use: "create"}) }
@@ -131,6 +132,16 @@ func TestRm_AsksForTheWholeName(t *testing.T) {
 	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], "Delete @alice/web?") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
+}
+
+func TestRm_NotesTheTokensThatEndWithIt(t *testing.T) {
+	w := world(t)
+	request := wire.CreateToken{Name: "ci", Restriction: wire.Restriction{Project: apptest.Stack}}
+	if _, err := w.Client().CreateToken(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(command, "delete", "@alice/web", "--force").Done().
+		Prints("revoked 1 token that could use this project alone; a restore does not bring them back")
 }
 
 func TestRm_SaysWhetherTheProjectCanBeRestored(t *testing.T) {

@@ -21,8 +21,9 @@ func removeCommand(a *app.App) *cobra.Command {
 	var from app.Optional
 	var force bool
 	c := &cobra.Command{
-		Use:   "rm <name>",
-		Short: "Delete a hub project",
+		Use:     "rm <name>",
+		Aliases: []string{"delete"}, // such commands are often called that
+		Short:   "Delete a hub project",
 		Long: `Delete a hub project with its config and base files. Local files are kept. It
 can be restored for 30 days with tool project restore. One that was created with
 --expires is gone at once.
@@ -113,6 +114,10 @@ func remove(ctx context.Context, hub *identity.Hub, project ref.Ref, existedBefo
 		Project:         project,
 		Existed:         deleted.Existed || deleted.Ambiguous && existedBefore,
 		RestorableUntil: deleted.RestorableUntil,
+	}
+	if n := deleted.RevokedTokens; n > 0 {
+		r.Note("revoked %s that could use this project alone; a restore does not bring them back",
+			app.Count(n, "token", "tokens"))
 	}
 	if !r.Existed {
 		r.Note("%s", nothingToDelete(ctx, hub, project))
