@@ -81,10 +81,7 @@ func (p prompter) overwritePlain(ctx context.Context, q Overwrite, diff []tui.Ro
 	if q.Notice != "" {
 		facts = append(facts, q.Notice)
 	}
-	if !q.Undone.Empty() {
-		facts = append(facts, "Edits undone: "+tui.Counts(q.Undone)+".")
-	}
-	if q.Undone.Empty() || !q.Difference.Empty() {
+	if q.Undone.Empty() { // else each section says how many it has
 		facts = append(facts, tui.Counts(q.Difference)+".")
 	}
 	sentences := tui.Sentences(diff, plainWidth)

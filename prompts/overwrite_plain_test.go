@@ -118,7 +118,7 @@ func TestOverwrite_PlainNamesWhoseEditsAreUndone(t *testing.T) {
 	q.Notes = map[string]string{"color": "bob, 3 h ago"}
 	said, _, err := askPlain(q, 24, "m")
 	if !strings.Contains(said,
-		"Edits undone: 1 removed.\n1 changed.\ncolor removed: \"red\" (bob, 3 h ago)\na changed: 1 to 2\n1. Overwrite it\n2. Merge\n3. Cancel\n") {
+		"Edits undone: 1 removed.\ncolor removed: \"red\" (bob, 3 h ago)\nYour changes: 1 changed.\na changed: 1 to 2\n1. Overwrite it\n2. Merge\n3. Cancel\n") {
 		t.Error(said)
 	}
 	if !errors.Is(err, prompts.ErrMerge) {

@@ -349,13 +349,16 @@ func hanging(k Role, head, text string, width int) []RowLine {
 	return lines
 }
 
-// Sentences describes the keys among rows in words: one sentence each, with values of at
+// Sentences describes the keys and the sections among rows in words: one sentence each, with values of at
 // most width columns. With width 0 the values are whole, and each part in which they differ
 // has a line of its own.
 func Sentences(rows []Row, width int) []string {
 	var all []string
 	for i := range rows {
 		r := &rows[i]
+		if r.Section {
+			all = append(all, r.key+": "+r.counts.String()+".")
+		}
 		if r.Heading {
 			continue
 		}

@@ -192,6 +192,7 @@ func (l *Listing) Text(w *Printer) {
 func (a *App) ListCommand(l *List) *cobra.Command {
 	return a.HubFlags(&cobra.Command{
 		Use:     "list [<account>]",
+		Aliases: []string{"ls"},
 		Short:   l.Short,
 		Example: "  tool " + l.Name + " list\n  tool " + l.Name + " list acme",
 		Args:    cmdline.AtMost("<account>"),

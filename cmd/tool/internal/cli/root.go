@@ -186,6 +186,12 @@ bash-completion.`,
 // tried maps names of other programs' commands, which people try here, to what does the same.
 var tried = map[string]cmdline.Line{
 	"whoami":   cmdline.Tool("status"),
+	"hosts":    cmdline.Tool("status"),
+	"auth":     cmdline.Tool("login"),
+	"list":     cmdline.Tool("project", "list"),
+	"ls":       cmdline.Tool("project", "list"),
+	"delete":   cmdline.Tool("project", "rm"),
+	"rm":       cmdline.Tool("project", "rm"),
 	"open":     cmdline.Tool("project", "view").Flag("--web"),
 	"edit":     cmdline.Tool("project", "view").Flag("--web"),
 	"rollback": cmdline.Tool("log"), // restore needs one of the revisions that it lists

@@ -152,6 +152,10 @@ func (r *result) markdown(w *app.Printer) {
 		from, to := c.Values(width)
 		w.Line("| %s | %s | %s | %s |", words[c.Sign], app.Markdown(c.Key), app.Markdown(from), app.Markdown(to))
 	}
+	for _, note := range r.Notes {
+		w.Line("")
+		w.Line("Note: %s", app.Markdown(note))
+	}
 }
 
 // Run shows how the settings of a local project differ from the hub's config.

@@ -214,7 +214,7 @@ func approveInBrowser(ctx context.Context, a *app.App, id identity.Identity) (to
 func explainDevice(hub *identity.Hub, err error) error {
 	f := app.Explain(hub, err).WithRecipe()
 	switch {
-	case hubclient.HasCode(err, wire.CodeUnknownRoute):
+	case hubclient.HasCode(err, wire.CodeUnknownRoute) && !strings.Contains(f.Hint, "the hub is at"):
 		f = f.WithHint("this hub is older and approves no terminals; paste a token instead")
 	case hubclient.HasCode(err, wire.CodeAccessDenied, wire.CodeExpiredToken):
 		f = f.Try(cmdline.Tool("login").Flag("--origin", hub.Origin()))

@@ -39,11 +39,11 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited %s", edits[0].UpdatedBy,
 		app.Ago(edits[0].UpdatedAt))
 	e.Edits = edits
-	dir := ".tool/" + p.Local.Name
+	pulled := []string{p.Local.ClientPath(), ".tool/" + p.Local.Name + "/pulled.json"} // the latter may be new
 	return e.WithHint("pull, which merges the edit with yours, commit, and push again").WithRecipe(
 		p.Line("pull"),
-		cmdline.Git("add").With(dir), // pulled.json may be new
-		cmdline.Git("commit", "-m", "Pull the config of "+p.Project.String(), "--").With(dir),
+		cmdline.Git("add").With(pulled...),
+		cmdline.Git("commit", "-m", "Pull the config of "+p.Project.String(), "--").With(pulled...),
 		p.Line("push").Flag("--no-clobber"),
 	)
 }

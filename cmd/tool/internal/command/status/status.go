@@ -192,6 +192,8 @@ func ProjectText(w *app.Printer, v Project, unknown string) {
 		destination = fmt.Sprintf("%s, renamed to %s (%s)", v.Project, v.RenamedTo, v.DestinationSource)
 	}
 	switch {
+	case v.Project.IsZero() && v.Problem != "":
+		w.Field("destination", "unknown")
 	case v.Project.IsZero():
 		create := cmdline.Tool("project", "create").With(workspace.SlugOf(v.ProjectName)).Flag("--from", v.ProjectName)
 		w.Field("destination", "none: %s", w.Command(create))
