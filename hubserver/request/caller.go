@@ -141,8 +141,11 @@ func (c *Call) NotPermitted(has wire.Role, account string, needed wire.Role) *Pr
 		return p.WithHint("a bot is a writer in its own account only")
 	case c.Access.Only.AccountID != 0:
 		return p.WithHint("the token is restricted to %s", c.Access.Only)
+	case isName && has == "":
+		return p.WithHint("if %[1]s is an org, an admin of it can invite you: tool member invite %[1]s --role %[2]s",
+			account, needed)
 	case isName:
-		return p.WithHint("if %[1]s is an org, an admin of it can allow it: tool member set %[1]s %s --role %s",
+		return p.WithHint("an admin of %[1]s can allow it: tool member set %[1]s %s --role %s",
 			account, c.Access.Name(), needed)
 	}
 	return p

@@ -57,7 +57,7 @@ func TestJQ_SaysWhereTheExpressionIsWrong(t *testing.T) {
 		w.Run(petsCommand, "--jq", expression).Exits(2).Prints(want)
 	}
 	w.Run(petsCommand, "--jq", ".price[]").Exits(1).
-		Prints("its result could not be written to stdout: --jq: cannot iterate over: number (1.00)")
+		Prints("pets: --jq: cannot iterate over: number (1.00)")
 }
 
 func TestJQ_ReportsAFailureOnStderr(t *testing.T) {

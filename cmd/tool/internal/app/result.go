@@ -147,6 +147,9 @@ func unprinted(effect string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if strings.HasPrefix(err.Error(), "--jq: ") && effect == "" {
+		return &printError{err}
+	}
 	if effect != "" {
 		effect += ", but "
 	}

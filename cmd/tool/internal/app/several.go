@@ -46,11 +46,17 @@ func (s *Several) Run(ctx context.Context, a *App, args []string, run func(name 
 		if err == nil && s.all {
 			names, err = localNames(ws)
 		}
+		for _, name := range names { // before anything is done for the others
+			if err == nil {
+				_, err = ws.Project(name)
+			}
+		}
 		if err != nil {
 			return err
 		}
 	}
-	if len(names) <= 1 {
+	asList := s.all && a.JSON && len(names) == 1 // as for several
+	if len(names) <= 1 && !asList {
 		return run(strings.Join(names, ""))
 	}
 	failed, differs, err := a.runEach(ctx, names, run)

@@ -29,6 +29,22 @@ func TestPublish_OfSeveralGoesOnAfterAFailure(t *testing.T) {
 		"alice/web 1.0.0 is published already")
 }
 
+func TestPublish_OfSeveralChecksTheNamesFirst(t *testing.T) {
+	w := threeStacks(t)
+	w.Run(publish.Command, "web", "none").Exits(1).Prints(`no local project "none"`)
+	w.Run(publish.Command, "web").Done().Prints("Published @alice/web 1.0.0")
+}
+
+// A script reads the same document when a second project comes.
+func TestPublish_OfAllListsASingleProject(t *testing.T) {
+	w := local(t)
+	w.Strict = true
+	r := w.Run(publish.Command, "--all", "--json").Done().JSON()
+	if results, _ := r["results"].([]any); r["type"] != "several" || len(results) != 1 {
+		t.Errorf("%v", r)
+	}
+}
+
 func TestPublish_OfAllPrintsOneDocument(t *testing.T) {
 	w := threeStacks(t)
 	f := w.Run(publish.Command, "--all", "--json").Fails("some_failed", "publish")

@@ -239,6 +239,9 @@ func (w *watch) report(err error) {
 	if err.Error() != w.reported {
 		w.reported = err.Error()
 		w.App.Diagnose("%s not pushed: %v", time.Now().Format(time.TimeOnly), err)
+		if f := failure.Of(err); f.Code == failure.CodeWouldUndoEdits {
+			w.App.Diagnose("  try: %s", w.App.CommandText(w.Line("pull")))
+		}
 	}
 }
 
