@@ -285,7 +285,7 @@ func TestRecord_WritesThroughSymlinkInsideWorkspaceOnly(t *testing.T) {
 
 func FuzzSetField(f *testing.F) {
 	for _, seed := range []string{`{}`, "{\r\n\t\"project\" : \"@a\\/b\"\r\n}", `{"x":[1,{"project":2}]}`, "\ufeff{ }\n",
-		"{\n}"} {
+		"{\n}", "{}\n "} {
 		f.Add([]byte(seed), "@acme/web")
 	}
 	f.Add([]byte(`{"project":1}`), "\n\u2028\"")

@@ -32,7 +32,9 @@ func (d *Document) EditWithin(limit int, want []Member) (text []byte, ok bool) {
 	}
 	indent := indentOf(d.text[lineStart(d.text[:d.root.Offset]):d.root.Offset])
 	for line := range bytes.Lines(rest) { // the first that starts with a name or an element
-		if inner := indentOf(line); !bytes.ContainsAny(line[len(inner):len(inner)+1], "\r\n,]}") {
+		inner := indentOf(line)
+		text := line[len(inner):] // "" at the end of a text without a newline
+		if len(text) > 0 && !bytes.ContainsAny(text[:1], "\r\n,]}") {
 			e.unit = bytes.TrimPrefix(inner, indent)
 			break
 		}

@@ -24,6 +24,7 @@ func TestEdit_ChangesOnlyDifferences(t *testing.T) {
 		{"after a byte order mark", "\ufeff{\"a\": 1}", `{"a":2}`, "\ufeff{\"a\": 2}"},
 
 		{"a new member", "{\n  \"a\": 1\n}\n", `{"a":1,"b":2}`, "{\n  \"a\": 1,\n  \"b\": 2\n}\n"},
+		{"a new member before spaces at the end", "{}\n ", `{"a":1}`, "{\n  \"a\": 1\n}\n "},
 		{"new members in tabs and CRLF", "{\r\n\t\"a\" : 1\r\n}", `{"a":1,"b":2,"c":{"d":[3]}}`,
 			"{\r\n\t\"a\" : 1,\r\n\t\"b\" : 2,\r\n\t\"c\" : {\r\n\t\t\"d\": [\r\n\t\t\t3\r\n\t\t]\r\n\t}\r\n}"},
 		{"a new member after a blank line", "{\n  \"a\": 1,\n\n  \"b\": 2\n}", `{"a":1,"b":2,"c":3}`,
