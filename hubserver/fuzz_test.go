@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +165,10 @@ func FuzzPaths(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, path string) {
 		if !strings.HasPrefix(path, "/") || method == "CONNECT" {
 			t.Skip()
+		}
+		before, query, _ := strings.Cut(path, "?")
+		if _, err := url.ParseQuery(query); err == nil { // parameters that no endpoint knows are ignored
+			path = before
 		}
 		ask(t, method, path, nil, nil)
 	})
