@@ -315,10 +315,7 @@ func saveConfig(
 		// Both are set each time, because this may run again.
 		before, after, err = tx.WriteConfig(c.Resource.ID, write, w.condition)
 		if err == nil && after.N != before.N {
-			done = request.Done{
-				Account: c.Ref().Account(), Action: "config.write", Object: c.Ref().String(),
-				Detail: before.Digest + " to " + after.Digest,
-			}
+			done = c.Did("config.write", before.Digest+" to "+after.Digest)
 		}
 		return done, err
 	})

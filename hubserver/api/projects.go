@@ -322,17 +322,13 @@ func editProject(c *request.Call, req *wire.EditProject) error {
 				"somebody else edited %s at the same time", before).WithHeader("Retry-After", "1")
 		}
 		if after.Bound != before.Bound || after.Visibility != before.Visibility {
-			done = request.Done{
-				Account: before.Account, Action: "project.edit", Object: before.String(), Detail: summary(&after),
-			}
+			done = c.Did("project.edit", summary(&after))
 			if err := tx.EditProject(after); err != nil {
 				return done, err
 			}
 		}
 		if after.Slug != before.Slug {
-			done.Also = []request.Done{{
-				Account: before.Account, Action: "project.rename", Object: before.String(), Detail: after.String(),
-			}}
+			done.Also = []request.Done{c.Did("project.rename", after.String())}
 			if err := tx.RenameProject(before.Resource, after.Slug); err != nil {
 				return done, err
 			}

@@ -21,14 +21,11 @@ func deleteProject(c *request.Call) error {
 		}
 		until, err := tx.DeleteProject(c.Resource.ID, c.Access.Name())
 		answer.RestorableUntil = until.Time()
-		done = request.Done{
-			Account: c.Resource.Account, Action: "project.delete", Object: c.Resource.String(),
-			Reply: &request.Reply{Status: http.StatusOK, Body: answer},
-		}
+		detail := ""
 		if answer.RevokedTokens > 0 {
-			done.Detail = fmt.Sprintf("revoked the tokens that were restricted to it: %d", answer.RevokedTokens)
+			detail = fmt.Sprintf("revoked the tokens that were restricted to it: %d", answer.RevokedTokens)
 		}
-		return done, err
+		return c.Did("project.delete", detail).With(http.StatusOK, answer), err
 	})
 	if err == nil {
 		c.Wrote()

@@ -41,7 +41,7 @@ func (c *Call) allow() error {
 	if c.Resource.ID != 0 || c.Endpoint.Op == wire.OpRestoreProject { // which is about deleted projects
 		return refused
 	}
-	slug, err := c.presentSlug(c.about())
+	slug, err := c.presentSlug(c.View(), c.about())
 	if slug == "" {
 		return cmp.Or(err, refused)
 	}
@@ -64,7 +64,7 @@ func (c *Call) allow() error {
 
 // presentSlug returns the present slug of the project whose former name the query has, "" if there is none that
 // the caller may read.
-func (c *Call) presentSlug(query store.AccessQuery) (slug string, err error) {
+func (c *Call) presentSlug(v store.View, query store.AccessQuery) (slug string, err error) {
 	if query.Kind != store.KindProject {
 		return "", nil
 	}
@@ -72,7 +72,7 @@ func (c *Call) presentSlug(query store.AccessQuery) (slug string, err error) {
 	if c.Access != nil {
 		by = c.Access.Caller
 	}
-	slug, err = c.View().FormerName(query.Account, query.Slug, by)
+	slug, err = v.FormerName(query.Account, query.Slug, by)
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
 	}
@@ -168,7 +168,7 @@ func (c *Call) Look() (err error) {
 	if c.Resource.ID != 0 {
 		return nil
 	}
-	slug, err := c.presentSlug(c.about())
+	slug, err := c.presentSlug(c.View(), c.about())
 	if slug != "" {
 		return c.redirectTo(slug)
 	}
@@ -247,7 +247,7 @@ func (c *Call) Permit(query store.AccessQuery, role wire.Role, scope wire.Scope)
 		return nil, err
 	}
 	if found.Resource.ID == 0 {
-		slug, err := c.presentSlug(query)
+		slug, err := c.presentSlug(c.View(), query)
 		if err != nil {
 			return nil, err
 		}
@@ -314,12 +314,12 @@ func (c *Call) permitAgain(tx *store.Tx) error {
 // gone is the 404 for a resource that was deleted during the request, or the 503 for a project that was renamed,
 // which another try of the request finds.
 func (c *Call) gone(tx *store.Tx, query store.AccessQuery) error {
-	present, err := tx.FormerName(query.Account, query.Slug, c.Access.Caller)
-	if query.Kind != store.KindProject || errors.Is(err, store.ErrNotFound) {
-		return noResource(query)
-	}
+	present, err := c.presentSlug(tx.View, query)
 	if err != nil {
 		return err
+	}
+	if present == "" {
+		return noResource(query)
 	}
 	return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "@%s/%s was renamed to @%s/%s meanwhile",
 		query.Account, query.Slug, query.Account, present).WithHeader("Retry-After", "1")

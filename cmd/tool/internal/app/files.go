@@ -101,6 +101,9 @@ func (f *Files) Sensitive(ctx context.Context, base tree.Base) func() Sensitive 
 // LeaveOut removes files that git ignores from the set, with a note, because nobody can be asked whether they are
 // sent. It keeps, and returns, those that a rule in .toolignore includes and those that allowed names.
 func (f *Files) LeaveOut(ignored, allowed []string) (kept []string, err error) {
+	if len(ignored) == 0 { // as nearly always
+		return nil, nil
+	}
 	var leftOut []string
 	keeps := func(file *basefiles.File) bool {
 		if _, isIgnored := slices.BinarySearch(ignored, file.Path); !isIgnored {
