@@ -298,6 +298,21 @@ func TestFrame_KeepsHostileAppsIn(t *testing.T) {
 	t.Logf("%d hostile apps", len(hostile))
 }
 
+// An app that leaves while the next one is made does not keep the next one from being shown.
+func TestFrame_ShowsTheNextAppOfOneThatLeaves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(showing(good))
+	w.send(showing(`Object.defineProperty(window, "scrollX", { get() { // which the frame reads before the next app
+		location.reload()
+		return 0
+	} })`))
+	slow := "await new Promise(ok => setTimeout(ok, 500))\n" + good
+	if got := w.send(showing(slow)); got.Type != "painted" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestFrame_IsReplacedWhenItHangs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -78,7 +78,7 @@ export class Stage {
     if (made !== this.shown) return
     this.on.failed(made.view, failure)
     const stable = performance.now() - made.painted > 1000 ? made.view : this.#kept
-    if (stable && !made.view.restored) this.#make({ ...stable, restored: true }, null)
+    if (!this.next && stable && !made.view.restored) this.#make({ ...stable, restored: true }, null)
     else made.frame.remove()
   }
 
