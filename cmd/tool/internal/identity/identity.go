@@ -80,8 +80,7 @@ type Identity struct {
 	emptyVariable bool // TOOL_HUB_TOKEN is set, but empty
 }
 
-// UsesOtherHub reports whether a flag, a variable or the default selects another hub than
-// the workspace's.
+// UsesOtherHub reports whether a flag or a variable selects another hub than the workspace's.
 func (id *Identity) UsesOtherHub() bool {
 	return id.Workspace != "" && id.Origin != id.Workspace && id.OriginSource != FromEnvFile
 }
@@ -91,8 +90,9 @@ func (id *Identity) UsesOtherHub() bool {
 //   - the origin of the flag, the environment's file, the variable, the login file, or the default.
 //
 // Without an origin, the entry of the login file is that of the workspace's hub, or else that
-// of the current hub. A stored token is sent only to the origin that it was stored for, and a
-// given token is not sent to an origin that only a file of the workspace names. The failure
+// of the current hub. A stored token is sent only to the origin that it was stored for. A
+// given token is not sent to an origin that only a file of the workspace names, nor to the
+// default where the workspace has another hub. The failure
 // is token_malformed, not_a_hub for a malformed origin, or no_token.
 func Resolve(o Options) (*Identity, error) {
 	id := &Identity{Workspace: o.Workspace}
@@ -153,14 +153,14 @@ func (id *Identity) findOrigin(o Options) error {
 	if variable != "" {
 		given, source, place = variable, FromEnvironment, OriginVariable
 	}
-	sendsTokenToEnvFile := id.Token != "" && o.EnvFile != "" && o.Origin == nil
-	if sendsTokenToEnvFile {
+	if id.Token != "" && o.Origin == nil {
 		trusted, err := hubclient.ParseOrigin(given)
-		if err != nil || trusted != o.EnvFile {
-			// Anyone who can write to a repository would get the tokens of its pipelines.
-			return failure.New(failure.CodeNoToken,
-				"the token of %s is not sent to %s, which only the environment's file names", id.TokenPlace(), o.EnvFile).
-				WithHint("if the token is for that hub, name the hub with --origin or %s", OriginVariable)
+		isOther := func(hub string) bool { return hub != "" && (err != nil || trusted != hub) }
+		switch {
+		case isOther(o.EnvFile): // anyone who can write to a repository would get the tokens of its pipelines
+			return id.notSent(o.EnvFile + ", which only the environment's file names")
+		case o.EnvFile == "" && source == FromDefault && isOther(o.Workspace):
+			return id.notSent(given + ", the default: the hub of this workspace is " + o.Workspace)
 		}
 	}
 	if o.EnvFile != "" {
@@ -175,6 +175,12 @@ func (id *Identity) findOrigin(o Options) error {
 	}
 	id.Origin, id.OriginSource = origin, source
 	return nil
+}
+
+// notSent is the failure of a token that was given without its hub.
+func (id *Identity) notSent(hub string) error {
+	return failure.New(failure.CodeNoToken, "the token of %s is not sent to %s", id.TokenPlace(), hub).
+		WithHint("name the hub that the token is for with --origin or %s", OriginVariable)
 }
 
 // useLogin takes the token from the login file: that of the origin that was given, or else that

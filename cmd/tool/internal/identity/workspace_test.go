@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -25,8 +26,8 @@ func TestResolve_WorkspaceChoosesTheLogin(t *testing.T) {
 		{name: "variable", where: b, variable: a, wantToken: tokenA, wantOrigin: a, source: identity.FromEnvironment,
 			other: true},
 		{name: "same flag", where: b, origin: b, wantToken: tokenB, wantOrigin: b, source: identity.FromFlag},
-		{name: "default", where: b, token: flagToken, wantToken: flagToken, wantOrigin: def, source: identity.FromDefault,
-			other: true},
+		{name: "given token for the default", where: def, token: flagToken, wantToken: flagToken, wantOrigin: def,
+			source: identity.FromDefault},
 		{name: "environment file", where: b, env: a, wantToken: tokenA, wantOrigin: a, source: identity.FromEnvFile},
 		{name: "environment file before variable", env: a, variable: b, wantToken: tokenA, wantOrigin: a,
 			source: identity.FromEnvFile},
@@ -46,6 +47,21 @@ func TestResolve_WorkspaceChoosesTheLogin(t *testing.T) {
 				t.Errorf("%+v, other hub: %v", id, id.UsesOtherHub())
 			}
 		})
+	}
+}
+
+func TestResolve_SendsAGivenTokenToNoHubThatWasNotNamed(t *testing.T) {
+	for want, o := range map[string]identity.Options{
+		"http://127.0.0.1:4680, the default: the hub of this workspace is " + a: {Workspace: a},
+		a + ", which only the environment's file names":                         {EnvFile: a},
+	} {
+		o.LookupEnv, o.Logins = environment(identity.TokenVariable+"="+flagToken), logins(t, a, map[string]string{a: tokenA})
+		_, err := identity.Resolve(o)
+		f := failure.Of(err)
+		if f.Code != failure.CodeNoToken || f.Error() != "the token of TOOL_HUB_TOKEN is not sent to "+want ||
+			!strings.Contains(f.Hint, "--origin") {
+			t.Errorf("%+v", f)
+		}
 	}
 }
 
