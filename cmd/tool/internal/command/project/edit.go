@@ -18,6 +18,7 @@ import (
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/version"
 	"example.com/projecthub/hubclient/wire"
+	"example.com/projecthub/prompts"
 )
 
 // completeVisibility completes the value of --visibility.
@@ -75,9 +76,10 @@ not named by a flag stays as it is. Without an argument it is the project of the
 only local one.
 
 A public project shows its config, its base files, its page and the names of its
-stack and API to everyone. With --enforce-schema the hub refuses settings that
-the stack's schema does not allow; otherwise a push only reports them. The token
-needs the scope write:catalog, and --enforce-schema the role admin.`,
+stack and API to everyone; a terminal asks first. With --enforce-schema the hub
+refuses settings that the stack's schema does not allow; otherwise a push only
+reports them. The token needs the scope write:catalog, and --enforce-schema the
+role admin.`,
 		Example: "  tool project edit @acme/web --visibility public\n  tool project edit --stack-version 1.2.0",
 		Args:    cmdline.AtMost("<@account/slug>"),
 
@@ -97,6 +99,11 @@ needs the scope write:catalog, and --enforce-schema the role admin.`,
 		act.Doing = fmt.Sprintf("edit %s", act.Project)
 		act.Writes = true
 		return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
+			if change.Visibility == wire.Public && !a.Strict() {
+				if err := confirmPublic(ctx, a, hub, act.Project); err != nil {
+					return nil, err
+				}
+			}
 			p, err := hub.EditProject(ctx, act.Project, change)
 			return &viewed{Project: p, effect: "the project was changed"}, err
 		})
@@ -109,6 +116,19 @@ needs the scope write:catalog, and --enforce-schema the role admin.`,
 		"refuse settings that the stack's schema does not allow; =false only reports them")
 	c.RegisterFlagCompletionFunc("visibility", completeVisibility)
 	return a.HubFlags(a.EnvFlag(c))
+}
+
+// confirmPublic asks whether everyone may see a project, unless everyone can already.
+func confirmPublic(ctx context.Context, a *app.App, hub *identity.Hub, project ref.Ref) error {
+	p, err := hub.Project(ctx, project)
+	if err != nil || p.Visibility == wire.Public {
+		return err
+	}
+	return app.Agreed(a.UI.Confirm(ctx, prompts.YesNo{
+		Title: fmt.Sprintf("Make %s public?", p.Project),
+		Facts: []string{"Everyone will see its config, its base files, its page and the names of its stack and API."},
+		Yes:   "Make it public",
+	}))
 }
 
 func copyCommand(a *app.App) *cobra.Command {

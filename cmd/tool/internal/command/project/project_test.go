@@ -52,6 +52,7 @@ func TestView_FollowsTheEnvironment(t *testing.T) {
 	w.Run(command, "view").Exits(1).Prints("there is no project @alice/none")
 	w.Env["TOOL_ENV"] = "prod"
 	w.Run(command, "view").Done().Prints("@alice/web")
+	w.UI.Answers = []string{"yes"}
 	w.Run(command, "edit", "--visibility", "public").Done().Prints("@alice/web", "public")
 	w.Env["TOOL_ENV"] = "stage"
 	w.Run(command, "view", "@alice/web").Exits(2).Prints(`web has no environment "stage"`)
@@ -89,6 +90,7 @@ func TestView_WithoutABrowserPrintsALinkThatWorks(t *testing.T) {
 	}
 
 	// Without a token there is no link to be had.
+	w.UI.Answers = []string{"yes"}
 	w.Run(command, "edit", "@alice/web", "--visibility", "public").Done()
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	w.Run(command, "view", "@alice/web", "--web").Done().Prints("The page is " + w.Origin + "/@alice/web\n")
@@ -218,7 +220,12 @@ func TestRm_FailsWithoutScopeOrName(t *testing.T) {
 
 func TestEdit_ChangesWhatFlagsName(t *testing.T) {
 	w := world(t)
+	w.UI.Answers = []string{"no", "yes"}
+	w.Run(command, "edit", "@alice/web", "--visibility", "public").Done().Prints("Aborted")
 	w.Run(command, "edit", "@alice/web", "--visibility", "public").Done().Prints("visibility   public", "version latest")
+	if want := "Make @alice/web public?"; !strings.Contains(w.UI.Asked[1], want) {
+		t.Errorf("asked %q, want %s", w.UI.Asked, want)
+	}
 	w.Unprinted("the project was changed", command, "edit", "@alice/web", "--visibility", "public")
 	w.Run(command, "set", "@alice/web", "--stack-version", "1.0.0").Done().Prints("visibility   public", "version 1.0.0")
 	w.Run(command, "edit", "@alice/web", "--stack-version", "9.9.9", "--json").Fails("stack_not_published", "edit")
