@@ -47,8 +47,13 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 	r := &Result{
 		Origin:       id.Origin,
 		OriginSource: id.OriginSource,
+		Logins:       []Login{},
 		Projects:     make([]Project, len(locals)),
 		Notes:        []string{},
+	}
+	// A pipeline that has its token does not need the login file, which may be damaged.
+	if id.TokenSource == "" || id.TokenSource == identity.FromLogin {
+		r.Logins = otherLogins(a, id.Origin)
 	}
 	l := &look{app: a, result: r}
 	main := l.add(connected)
@@ -83,6 +88,19 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 		r.Projects[i].conclude()
 	}
 	return r, nil
+}
+
+// otherLogins returns the logins that are stored for other hubs than origin.
+func otherLogins(a *app.App, origin string) []Login {
+	others := []Login{}
+	if logins, err := a.Logins(); err == nil {
+		for _, login := range logins.Logins {
+			if login.Origin != origin {
+				others = append(others, Login{login.Origin, login.User, login.ExpiresAt})
+			}
+		}
+	}
+	return others
 }
 
 // add adds a hub, and says how to log in to one without a token.

@@ -26,6 +26,7 @@ type Result struct {
 	Identity     *Identity       `json:"identity"` // null: no token
 	Origin       string          `json:"origin"`
 	OriginSource identity.Source `json:"originSource"`
+	Logins       []Login         `json:"logins"` // that are stored for other hubs
 	Projects     []Project       `json:"projects"`
 	Notes        []string        `json:"notes"`
 
@@ -42,6 +43,13 @@ type Identity struct {
 	ExpiresAt   *time.Time      `json:"expiresAt"` // null: never
 
 	Restriction wire.Restriction `json:"restriction,omitzero"` // of the token
+}
+
+// Login is a token that is stored for another hub.
+type Login struct {
+	Origin    string     `json:"origin"`
+	User      string     `json:"user"`
+	ExpiresAt *time.Time `json:"expiresAt"` // null: never
 }
 
 // Project is how a local project compares with the hub.
@@ -111,9 +119,9 @@ func Command(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status [<project>]",
 		Short: "Show login, hub and sync status",
-		Long: `Show the identity, the hub, and for each local project its destination, whether
-you may push to it, how the settings compare with the hub's config, and the
-versions of the stack.
+		Long: `Show the identity, the hub, the hubs for which other logins are stored, and for
+each local project its destination, whether you may push to it, how the settings
+compare with the hub's config, and the versions of the stack.
 
 The config is same, differs, local-ahead (changed here), hub-ahead (changed on
 the hub), both, or none (nothing to compare). If the hub cannot be queried, what
@@ -161,6 +169,9 @@ func (r *Result) Text(w *app.Printer) {
 		w.Field("as", "%s", id.Name)
 		w.Field("token", "%s, %s… (%s), %s", id.TokenName, id.Token, id.TokenSource.Phrase(), app.Expiry(id.ExpiresAt))
 		w.Field("scopes", "%s", app.Scopes(id.Scopes, id.Restriction))
+	}
+	for _, login := range r.Logins {
+		w.Field("other login", "%s as %s, %s", login.Origin, login.User, app.Expiry(login.ExpiresAt))
 	}
 	w.Notes(r.Notes)
 	for _, v := range r.Projects {

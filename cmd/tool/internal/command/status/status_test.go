@@ -7,6 +7,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
 	"example.com/projecthub/cmd/tool/internal/command/push"
 	"example.com/projecthub/cmd/tool/internal/command/status"
+	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -46,6 +47,28 @@ func TestStatus_WithoutATokenOrAWorkspace(t *testing.T) {
 	}
 	w.Local("@alice/web", `{}`)
 	w.Run(status.Command).Done().Prints("unknown until you log in", "there is no token for "+w.Origin+": tool")
+}
+
+func TestStatus_ListsTheLoginsForOtherHubs(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	delete(w.Env, "TOOL_HUB_TOKEN")
+	logins, err := identity.LoadLogins(w.Env["TOOL_CONFIG_DIR"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, origin := range []string{w.Origin, "https://hub.example.com"} {
+		logins.Put(identity.Login{Origin: origin, Token: w.NewToken("write:config"), User: "alice"})
+	}
+	if err := logins.Save(); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(status.Command).Done().Prints("Hub "+w.Origin+" (variable)",
+		"other login  https://hub.example.com as alice, never expires")
+	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config")
+	if others := w.Run(status.Command, "--json").Done().JSON()["logins"].([]any); len(others) != 0 {
+		t.Errorf("with a given token: %v", others)
+	}
 }
 
 func TestStatus_ReportsBrokenFilesAsProblems(t *testing.T) {
