@@ -2,7 +2,6 @@ package store
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"example.com/projecthub/store/sqldb"
@@ -39,7 +38,7 @@ type AccessQuery struct {
 	Slug    string // of the resource
 	Config  bool   // with Token: read the newest config of the project, too
 	Schema  bool   // with Token and Config: read the schema of its settings, too
-	Lock    int64  // ID of the resource, to lock it: see Tx.Access; 0: do not
+	Lock    int64  // with Tx.Access: ID of the resource, to lock it; 0: do not
 }
 
 // Access is a caller, and the caller's role on what a query names.
@@ -135,10 +134,6 @@ func (v View) Access(q AccessQuery) (*Access, error) {
 	case q.Config:
 		text = byTokenWithConfig
 	}
-	args := []any{q.Account, q.Kind, q.Slug, hash}
-	if q.Lock != 0 {
-		text, args = withLock[text], append([]any{q.Lock}, args...)
-	}
 	r := &Access{Resource: Resource{Account: q.Account, Kind: q.Kind, Slug: q.Slug}}
 	r.Hash = hash
 	to := sqldb.Row(&r.Caller.AccountID, &r.Account, &r.Disabled, &r.BotID, &r.BotRefID,
@@ -153,16 +148,8 @@ func (v View) Access(q AccessQuery) (*Access, error) {
 	if q.Schema {
 		to = append(to, r.Schema.fields()...)
 	}
-	locked := int64(0) // ID of the resource that the query has locked
-	if q.Lock != 0 {
-		to = append(to, &locked)
-	}
-	if err := v.One(to, text, args...); err != nil {
+	if err := v.One(to, text, q.Account, q.Kind, q.Slug, hash); err != nil {
 		return nil, err
-	}
-	wasDeleted := locked != q.Lock // while this waited for the lock
-	if wasDeleted {
-		r.Resource.ID = 0
 	}
 	r.Resource.AccountID = r.AccountID
 	named := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}
@@ -172,24 +159,19 @@ func (v View) Access(q AccessQuery) (*Access, error) {
 	return r, nil
 }
 
-// Access is [View.Access], which with AccessQuery.Lock also locks the resource in the same query. See lock.
+// Access is [View.Access], which with AccessQuery.Lock first locks the resource, see lock, without a round trip of its
+// own. It reads what is true after it has waited.
 func (tx *Tx) Access(q AccessQuery) (*Access, error) {
+	if q.Lock != 0 && tx.IsPostgres() {
+		if err := tx.send(lockResource, q.Lock); err != nil {
+			return nil, err
+		}
+	}
 	r, err := tx.View.Access(q)
 	if err == nil && r.Resource.ID == q.Lock {
 		tx.locked = q.Lock
 	}
 	return r, err
-}
-
-// withLock are the queries that lock a resource, by the ones that do not.
-var withLock = map[string]string{byToken: locking(byToken), bySession: locking(bySession)}
-
-// locking returns a query that also locks a resource, in a WITH of its own: PostgreSQL does not lock r, because its row
-// may be missing in the join.
-func locking(text string) string {
-	text = strings.Replace(text, "\n\t\tFROM ", ", COALESCE(locked.id, 0)\n\t\tFROM ", 1)
-	return "WITH locked AS (SELECT id FROM resources WHERE id = ? AND deleted_at = 0 @lock) " +
-		strings.Replace(text, " WHERE ", " LEFT JOIN locked ON 1 = 1 WHERE ", 1)
 }
 
 // The parts of the queries. The row of a caller without a role has no resource.

@@ -159,8 +159,10 @@ func (tx *Tx) lock(resource int64) error {
 	if resource == tx.locked {
 		return nil
 	}
-	return tx.One(sqldb.Row(new(int64)), "SELECT id FROM resources WHERE id = ? AND deleted_at = 0 @lock", resource)
+	return tx.One(sqldb.Row(new(int64)), lockResource, resource)
 }
+
+const lockResource = "SELECT id FROM resources WHERE id = ? AND deleted_at = 0 @lock"
 
 // in returns the condition that a column has one of the ids or names, and its arguments, filled up so
 // that there are few statements to prepare: no row has the id 0, or the name "".

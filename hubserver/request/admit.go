@@ -281,8 +281,8 @@ func (c *Call) credentials(query store.AccessQuery) store.AccessQuery {
 }
 
 // permitAgain checks in tx that the token or session is still valid, that the caller still has each role
-// that was checked before, and that each name is still that of the same resource. The same query locks the
-// resource that the path names. What may have changed while it waited for the lock, the handler reads again.
+// that was checked before, and that each name is still that of the same resource. Before, it locks the resource that
+// the path names.
 func (c *Call) permitAgain(tx *store.Tx) error {
 	if c.Access == nil {
 		return nil
