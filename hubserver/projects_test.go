@@ -371,6 +371,8 @@ func TestRenameProject_TheFormerNameLeadsToIt(t *testing.T) {
 		anna.patch(web, `{"slug": "copy"}`).problem(409, wire.CodeProjectExists)
 
 		// A former name is free: then it leads nowhere else.
+		alice.post(web+"/restore", nil).problem(404, wire.CodeNotFound)
+		alice.post(planned, newProject("web")).want(200)
 		alice.post("/v1/projects", newProject("web")).want(201)
 		if p := decoded[wire.Project](alice.get(web).want(200)); p.Config.HasConfig {
 			t.Errorf("%+v", p)

@@ -29,7 +29,8 @@ type Resource struct {
 // String returns @account/slug.
 func (r Resource) String() string { return "@" + r.Account + "/" + r.Slug }
 
-// AccessQuery says what [View.Access] looks up: a caller, and the account and the resource that a request names.
+// AccessQuery says what [View.Access] looks up: a caller, and the account and the resource that a request names. The
+// name may be a former one of a project.
 type AccessQuery struct {
 	Token   string // SHA-256 of the caller's token; "": see Session
 	Session string // SHA-256 of the secret in the caller's cookie
@@ -46,7 +47,7 @@ type Access struct {
 	Caller
 	AccountID int64          // of the account; 0: there is none, or it is disabled
 	Role      string         // on the account, or on the resource: admin, writer, reader; "": none
-	Resource  Resource       // has the names of the query; ID 0: no such resource, or no role on it
+	Resource  Resource       // with its present name; ID 0: no such resource, or no role on it, with that of the query
 	Config    Revision       // of the project, with AccessQuery.Config if it is small, not decoded; N 0: there is none
 	Schema    SettingsSchema // of the project, with AccessQuery.Schema; StackID 0: there is none
 }
@@ -134,13 +135,13 @@ func (v View) Access(q AccessQuery) (*Access, error) {
 	case q.Config:
 		text = byTokenWithConfig
 	}
-	r := &Access{Resource: Resource{Account: q.Account, Kind: q.Kind, Slug: q.Slug}}
+	r := &Access{Resource: Resource{Account: q.Account, Kind: q.Kind}}
 	r.Hash = hash
 	to := sqldb.Row(&r.Caller.AccountID, &r.Account, &r.Disabled, &r.BotID, &r.BotRefID,
 		&r.TokenID, &r.Shown, &r.TokenName, &r.Session, &r.Scopes, &r.ExpiresAt, &r.RevokedAt, &r.UsedAt,
 		&r.TokenEnds, &r.Only.AccountID, &r.Only.ResourceID, &r.Only.Account, &r.Only.Slug,
 		&r.Now, &r.AccountID, &r.Role,
-		&r.Resource.ID, &r.Resource.Visibility, &r.Resource.CreatedAt, &r.Resource.CreatedBy)
+		&r.Resource.ID, &r.Resource.Slug, &r.Resource.Visibility, &r.Resource.CreatedAt, &r.Resource.CreatedBy)
 	if q.Config {
 		c := &r.Config
 		to = append(to, &c.N, &c.Digest, &c.User, &c.Via, &c.At, &c.body)
@@ -148,13 +149,16 @@ func (v View) Access(q AccessQuery) (*Access, error) {
 	if q.Schema {
 		to = append(to, r.Schema.fields()...)
 	}
-	if err := v.One(to, text, q.Account, q.Kind, q.Slug, hash); err != nil {
+	if err := v.One(to, text, q.Account, q.Kind, q.Slug, q.Kind, q.Slug, hash); err != nil {
 		return nil, err
 	}
 	r.Resource.AccountID = r.AccountID
 	named := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}
 	if !r.Only.Allows(named) {
 		r.Role, r.Resource.ID, r.Config, r.Schema = "", 0, Revision{}, SettingsSchema{}
+	}
+	if r.Resource.ID == 0 {
+		r.Resource.Slug = q.Slug
 	}
 	return r, nil
 }
@@ -182,15 +186,17 @@ const (
 		COALESCE(oa.name, ''), COALESCE(ores.slug, ''), @now, COALESCE(o.id, 0),
 		CASE WHEN b.id IS NOT NULL THEN CASE WHEN o.id = u.id THEN 'writer' ELSE '' END
 			WHEN o.id = u.id THEN 'admin' ELSE COALESCE(m.role, '') END,
-		COALESCE(r.id, 0), COALESCE(p.visibility, ''), COALESCE(r.created_at, 0), COALESCE(r.created_by, '')`
+		COALESCE(r.id, 0), COALESCE(r.slug, ''), COALESCE(p.visibility, ''), COALESCE(r.created_at, 0),
+		COALESCE(r.created_by, '')`
 	accessTables = `
 		LEFT JOIN bots b ON b.id = t.bot_id
 		LEFT JOIN accounts oa ON oa.id = t.only_account_id
 		LEFT JOIN resources ores ON ores.id = t.resource_id
 		LEFT JOIN accounts o ON o.name = ? AND o.disabled_at = 0
 		LEFT JOIN members m ON m.user_id = u.id AND m.account_id = o.id AND t.bot_id IS NULL
-		LEFT JOIN resources r ON r.account_id = CASE WHEN o.id = u.id OR m.role IS NOT NULL THEN o.id END
-			AND r.kind = ? AND r.slug = ? AND r.deleted_at = 0
+		LEFT JOIN resources r ON r.deleted_at = 0 AND r.id = CASE WHEN o.id = u.id OR m.role IS NOT NULL THEN COALESCE(
+			(SELECT id FROM resources WHERE account_id = o.id AND kind = ? AND slug = ? AND deleted_at = 0),
+			(SELECT resource_id FROM renames WHERE account_id = o.id AND kind = ? AND slug = ?)) END
 		LEFT JOIN projects p ON p.id = r.id`
 	tokenColumns = accessColumns + `0, t.scopes, t.expires_at, t.revoked_at, t.used_at, ` + accessRest
 	tokenTables  = `
@@ -216,14 +222,16 @@ const (
 		LEFT JOIN tokens t ON t.id = s.token_id` + accessTables + ` WHERE s.hash = ?`
 )
 
-// PublicProject returns a public project by its name. ErrNotFound if it does not exist, is private, or its account
-// is disabled.
+// PublicProject returns a public project by its name, or by a former one. ErrNotFound if it does not exist, is
+// private, or its account is disabled.
 func (v View) PublicProject(account, slug string) (Resource, error) {
-	r := Resource{Account: account, Kind: KindProject, Slug: slug, Visibility: "public"}
-	err := v.One(sqldb.Row(&r.ID, &r.AccountID, &r.CreatedAt, &r.CreatedBy),
-		`SELECT r.id, r.account_id, r.created_at, r.created_by FROM accounts a
-		JOIN resources r ON r.account_id = a.id AND r.kind = 'project' AND r.slug = ? AND r.deleted_at = 0
+	r := Resource{Account: account, Kind: KindProject, Visibility: "public"}
+	err := v.One(sqldb.Row(&r.ID, &r.AccountID, &r.Slug, &r.CreatedAt, &r.CreatedBy),
+		`SELECT r.id, r.account_id, r.slug, r.created_at, r.created_by FROM accounts a
+		JOIN resources r ON r.deleted_at = 0 AND r.id = COALESCE(
+			(SELECT id FROM resources WHERE account_id = a.id AND kind = 'project' AND slug = ? AND deleted_at = 0),
+			(SELECT resource_id FROM renames WHERE account_id = a.id AND kind = 'project' AND slug = ?))
 		JOIN projects p ON p.id = r.id AND p.visibility = 'public'
-		WHERE a.name = ? AND a.disabled_at = 0`, slug, account)
+		WHERE a.name = ? AND a.disabled_at = 0`, slug, slug, account)
 	return r, err
 }

@@ -160,7 +160,7 @@ func (tx *Tx) EditProject(p Project) error {
 		p.Visibility, p.StackVersion, p.API.ID, p.PublicPreview, p.EnforceSchema, p.ID)
 }
 
-// RenameProject changes the slug of a project that is locked. [View.FormerName] finds it by the former one until
+// RenameProject changes the slug of a project that is locked. [View.Access] finds it by the former one, too, until
 // another project has that name. ErrExists if the new name is taken.
 func (tx *Tx) RenameProject(r Resource, slug string) error {
 	if err := tx.takeName(r.AccountID, KindProject, slug); err != nil {

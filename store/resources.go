@@ -27,24 +27,6 @@ func (v View) ResourceByName(account, kind, slug string) (r Resource, err error)
 	return r, err
 }
 
-// FormerName returns the present slug of the project that once was account/slug, if the caller may read it or it is
-// public; else ErrNotFound. The zero Caller may read public projects alone.
-func (v View) FormerName(account, slug string, by Caller) (present string, err error) {
-	member := by.AccountID
-	if by.IsBot() {
-		member = 0
-	}
-	err = v.One(sqldb.Row(&present), `SELECT r.slug FROM accounts a
-		JOIN renames n ON n.account_id = a.id AND n.kind = 'project' AND n.slug = ?
-		JOIN resources r ON r.id = n.resource_id AND r.deleted_at = 0
-		JOIN projects p ON p.id = r.id
-		LEFT JOIN members m ON m.user_id = ? AND m.account_id = a.id
-		WHERE a.name = ? AND a.disabled_at = 0 AND (p.visibility = 'public' OR (a.id = ? OR m.role IS NOT NULL)
-			AND CAST(? AS BIGINT) IN (0, a.id) AND CAST(? AS BIGINT) IN (0, r.id))`,
-		slug, member, account, by.AccountID, by.Only.AccountID, by.Only.ResourceID)
-	return present, err
-}
-
 // takeName deletes the former name of another resource, once a resource has been given that name.
 func (tx *Tx) takeName(account int64, kind, slug string) error {
 	return tx.exec("DELETE FROM renames WHERE account_id = ? AND kind = ? AND slug = ?", account, kind, slug)

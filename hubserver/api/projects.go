@@ -77,7 +77,7 @@ func planProject(c *request.Call, account int64, req *wire.CreateProject, bound 
 	}
 	p := store.Project{Resource: store.Resource{Account: req.Account, Slug: req.Slug}, Bound: bound}
 	version, err := c.View().ResolveVersion(bound)
-	if taken.Resource.ID != 0 {
+	if taken.Resource.ID != 0 && taken.Resource.Slug == req.Slug {
 		err = store.ErrExists
 	} else if err == nil && bound.API.ID == 0 && !req.API.IsZero() {
 		err = store.ErrNoAPI
@@ -316,7 +316,7 @@ func editProject(c *request.Call, req *wire.EditProject) error {
 		if err != nil {
 			return done, err
 		}
-		wasEdited := becomesPublic && now.Config.Digest != before.Config.Digest
+		wasEdited := now.Slug != before.Slug || becomesPublic && now.Config.Digest != before.Config.Digest
 		if wasEdited || now.Bound != before.Bound || now.Visibility != before.Visibility { // what was checked
 			return done, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
 				"somebody else edited %s at the same time", before).WithHeader("Retry-After", "1")

@@ -1,7 +1,6 @@
 package request
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -34,49 +33,35 @@ func (c *Call) admit() (err error) {
 }
 
 // allow checks what the endpoint needs, in this order: 401 without a token, 403 for the role, 403 for the
-// scope, 404 for a path with an invalid name. It sets Resource. If the path has a former name of a project, a
-// GET is redirected; other requests are served as if they had its present name, which is in Content-Location.
+// scope, 404 for a path with an invalid name. It sets Resource, see usePresentName.
 func (c *Call) allow() error {
-	refused := c.allowNamed()
-	if c.Resource.ID != 0 || c.Endpoint.Op == wire.OpRestoreProject { // which is about deleted projects
-		return refused
+	if err := c.allowNamed(); err != nil {
+		return err
 	}
-	slug, err := c.presentSlug(c.View(), c.about())
-	if slug == "" {
-		return cmp.Or(err, refused)
+	return c.usePresentName()
+}
+
+// usePresentName redirects a GET whose path has a former name of Resource. Other requests are served as if they had the
+// present name, which is in Content-Location.
+func (c *Call) usePresentName() error {
+	if c.Resource.ID == 0 || c.Resource.Slug == c.Param("slug") {
+		return nil
 	}
-	redirect := c.redirectTo(slug)
+	if c.Endpoint.Op == wire.OpRestoreProject { // which is about deleted projects
+		c.Resource = store.Resource{}
+		return nil
+	}
+	redirect := c.redirectTo(c.Resource.Slug)
 	if c.R.Method == http.MethodGet || c.R.Method == http.MethodHead {
 		return redirect
 	}
 	c.W.Header().Set("Content-Location", redirect.header.Get("Location"))
 	for i := range c.Params {
 		if c.Params[i].Key == "slug" {
-			c.Params[i].Value = slug
+			c.Params[i].Value = c.Resource.Slug
 		}
 	}
-	c.grants = nil
-	if c.Access, err = c.authenticate(); err != nil {
-		return err
-	}
-	return c.allowNamed()
-}
-
-// presentSlug returns the present slug of the project whose former name the query has, "" if there is none that
-// the caller may read.
-func (c *Call) presentSlug(v store.View, query store.AccessQuery) (slug string, err error) {
-	if query.Kind != store.KindProject {
-		return "", nil
-	}
-	var by store.Caller
-	if c.Access != nil {
-		by = c.Access.Caller
-	}
-	slug, err = v.FormerName(query.Account, query.Slug, by)
-	if errors.Is(err, store.ErrNotFound) {
-		err = nil
-	}
-	return slug, err
+	return nil
 }
 
 // redirectTo is the 308 to the same path with another slug.
@@ -90,7 +75,7 @@ func (c *Call) redirectTo(slug string) *Problem {
 		account, former.Slug, account, slug).WithHeader("Location", to.String())
 }
 
-// allowNamed is allow without former names.
+// allowNamed is allow without usePresentName.
 func (c *Call) allowNamed() error {
 	e := c.Endpoint
 	switch {
@@ -165,14 +150,7 @@ func (c *Call) Look() (err error) {
 	} else if err := c.findPublic(); err != nil {
 		return err
 	}
-	if c.Resource.ID != 0 {
-		return nil
-	}
-	slug, err := c.presentSlug(c.View(), c.about())
-	if slug != "" {
-		return c.redirectTo(slug)
-	}
-	return err
+	return c.usePresentName()
 }
 
 // Visit sets Access to the user of the session, nil if there is none. It ignores tokens: browsers send none
@@ -239,24 +217,11 @@ func (c *Call) AccessTo(query store.AccessQuery) (*store.Access, error) {
 
 // Permit is [Call.AccessTo] with a 403 unless the caller has the role, and the scope. [Call.Write] checks
 // the role again, and that the query still names the same resource. A caller without a role gets the same 403
-// whether the account exists or not. With a 403 it returns the access, too. A former name of a project counts as
-// the present one.
+// whether the account exists or not. With a 403 it returns the access, too.
 func (c *Call) Permit(query store.AccessQuery, role wire.Role, scope wire.Scope) (*store.Access, error) {
 	found, err := c.AccessTo(query)
 	if err != nil {
 		return nil, err
-	}
-	if found.Resource.ID == 0 {
-		slug, err := c.presentSlug(c.View(), query)
-		if err != nil {
-			return nil, err
-		}
-		if slug != "" {
-			query.Slug = slug
-			if found, err = c.AccessTo(query); err != nil {
-				return nil, err
-			}
-		}
 	}
 	return found, c.permit(query, found, role, scope)
 }
@@ -302,27 +267,13 @@ func (c *Call) permitAgain(tx *store.Tx) error {
 		case store.Rank(a.Role) < store.Rank(string(g.role)):
 			return c.NotPermitted(wire.Role(a.Role), g.query.Account, g.role)
 		case g.resource != 0 && a.Resource.ID == 0:
-			return c.gone(tx, g.query)
+			return noResource(g.query)
 		case g.resource != 0 && a.Resource.ID != g.resource:
 			return Problemf(http.StatusConflict, wire.CodePlanOutdated, "@%s/%s is another %s now",
 				g.query.Account, g.query.Slug, g.query.Kind).WithHint("send the request again")
 		}
 	}
 	return nil
-}
-
-// gone is the 404 for a resource that was deleted during the request, or the 503 for a project that was renamed,
-// which another try of the request finds.
-func (c *Call) gone(tx *store.Tx, query store.AccessQuery) error {
-	present, err := c.presentSlug(tx.View, query)
-	if err != nil {
-		return err
-	}
-	if present == "" {
-		return noResource(query)
-	}
-	return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "@%s/%s was renamed to @%s/%s meanwhile",
-		query.Account, query.Slug, query.Account, present).WithHeader("Retry-After", "1")
 }
 
 // Recheck checks during a long response that the caller may still use the endpoint, and that the path
