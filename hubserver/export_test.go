@@ -15,7 +15,7 @@ var PreviewOrigin = page.PreviewOrigin
 // Register mounts endpoints with the server's own handlers.
 func (s *Server) Register(endpoints []wire.Endpoint) {
 	s.router = httprouter.New()
-	s.mount(endpoints, s.routes())
+	s.mount(endpoints)
 }
 
 // RecheckOften has the rights of those who read events looked at often.

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,8 +42,8 @@ type Server struct {
 	watches     *api.Watches
 }
 
-// New returns a hub on an open and migrated store. It panics if its parts do not match, which is a
-// mistake in the program.
+// New returns a hub on an open and migrated store. It panics if an endpoint has no handler, which is a mistake in the
+// program.
 func New(cfg Config) *Server {
 	if cfg.PreviewURL == "" {
 		cfg.PreviewURL = page.PreviewOrigin(cfg.PublicURL)
@@ -59,28 +60,18 @@ func New(cfg Config) *Server {
 	s.router.NotFound = hub.Plain("unknown", page.UnknownRoute)
 	s.router.MethodNotAllowed = hub.Plain("method not allowed", request.MethodNotAllowed)
 	s.previewHost = hub.Plain("preview host", page.PreviewFile)
-	s.mount(Endpoints(), s.routes())
+	s.mount(Endpoints())
 	return s
 }
 
 // Endpoints returns every endpoint of a hub: those of its API, and its pages.
 func Endpoints() []wire.Endpoint { return slices.Concat(wire.Endpoints, page.Endpoints()) }
 
-// routes returns the handlers of all endpoints.
-func (s *Server) routes() []request.Route {
-	return slices.Concat(api.Routes(s.watches), page.Routes(), []request.Route{
-		{Op: wire.OpHealth, Handle: s.health},
-		{Op: wire.OpReady, Handle: s.ready},
-		{Op: wire.OpOpenAPI, Handle: s.openAPI},
-	})
-}
-
 // mount adds each endpoint with its handler to the router, and HEAD where the method is GET.
-func (s *Server) mount(endpoints []wire.Endpoint, routes []request.Route) {
-	handlers := map[wire.Op]request.Handler{}
-	for _, r := range routes {
-		handlers[r.Op] = r.Handle
-	}
+func (s *Server) mount(endpoints []wire.Endpoint) {
+	handlers := map[wire.Op]request.Handler{wire.OpHealth: s.health, wire.OpReady: s.ready, wire.OpOpenAPI: s.openAPI}
+	maps.Copy(handlers, api.Handlers(s.watches))
+	maps.Copy(handlers, page.Handlers())
 	for i := range endpoints {
 		e := &endpoints[i]
 		f := handlers[e.Op]
@@ -91,9 +82,6 @@ func (s *Server) mount(endpoints []wire.Endpoint, routes []request.Route) {
 		if e.Method == http.MethodGet {
 			s.router.Handle(http.MethodHead, request.Pattern(e), s.Handle(http.MethodHead, e, f))
 		}
-	}
-	if len(handlers) != len(endpoints) || len(routes) != len(endpoints) {
-		panic(fmt.Sprintf("%d handlers for %d endpoints", len(routes), len(endpoints)))
 	}
 }
 

@@ -59,9 +59,9 @@ func newHub(t testing.TB, address string, limits request.Limits) *hub {
 	}
 	shared.AddDeleted = api.AddDeleted
 	router := httprouter.New()
-	for _, r := range api.Routes(api.NewWatches(s)) {
-		e := r.Op.Endpoint()
-		router.Handle(e.Method, request.Pattern(e), shared.Handle(e.Method, e, r.Handle))
+	for op, handle := range api.Handlers(api.NewWatches(s)) {
+		e := op.Endpoint()
+		router.Handle(e.Method, request.Pattern(e), shared.Handle(e.Method, e, handle))
 	}
 	h := &hub{t, s, router}
 	h.write(func(tx *store.Tx) error {

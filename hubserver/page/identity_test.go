@@ -48,10 +48,9 @@ func eachSite(t *testing.T, f func(s *site)) {
 			t.Fatal(err)
 		}
 		router := httprouter.New()
-		endpoints := page.Endpoints()
-		for i, r := range page.Routes() {
-			e := &endpoints[i]
-			router.Handle(e.Method, request.Pattern(e), shared.Handle(e.Method, e, r.Handle))
+		handlers := page.Handlers()
+		for _, e := range page.Endpoints() {
+			router.Handle(e.Method, request.Pattern(&e), shared.Handle(e.Method, &e, handlers[e.Op]))
 		}
 		s := &site{t, opened, shared, router}
 		s.write(func(tx *store.Tx) error {

@@ -66,10 +66,11 @@ func Endpoints() (all []wire.Endpoint) {
 	return all
 }
 
-// Routes returns the handlers of the endpoints of pages.
-func Routes() (all []request.Route) {
+// Handlers returns the handlers of the endpoints of pages.
+func Handlers() map[wire.Op]request.Handler {
+	all := map[wire.Op]request.Handler{}
 	for _, r := range routes() {
-		all = append(all, request.Route{Op: r.Op, Handle: r.handle})
+		all[r.Op] = r.handle
 	}
 	return all
 }

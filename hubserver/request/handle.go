@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -51,24 +50,14 @@ type Call struct {
 // becomes one.
 type Handler func(c *Call) error
 
-// Route is an endpoint with its handler.
-type Route struct {
-	Op     wire.Op
-	Handle Handler
-}
-
 // Pattern returns an endpoint's path as the router takes it, by which logs and metrics name it.
 func Pattern(e *wire.Endpoint) string {
 	return strings.NewReplacer("{file}", "*file", "{", ":", "}", "").Replace(e.Path)
 }
 
 // Handle returns the router's handler of an endpoint for a method, which is the endpoint's or HEAD. It
-// calls f for callers who have the role and the scope that the endpoint needs. It panics if the endpoint
-// does not say which, a mistake in the program.
+// calls f for callers who have the role and the scope that the endpoint needs.
 func (h *Hub) Handle(method string, e *wire.Endpoint, f Handler) httprouter.Handle {
-	if err := checkEndpoint(e); err != nil {
-		panic(fmt.Sprintf("%s %s: %v", e.Method, e.Path, err))
-	}
 	route := h.newRoute(method, Pattern(e))
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		h.newCall(w, r, params, route, e).serve(func(c *Call) error {
@@ -85,21 +74,6 @@ func (h *Hub) Handle(method string, e *wire.Endpoint, f Handler) httprouter.Hand
 			return f(c)
 		})
 	}
-}
-
-// checkEndpoint refuses an endpoint that does not say what its caller needs.
-func checkEndpoint(e *wire.Endpoint) error {
-	switch {
-	case e.Account == 0:
-		return errors.New("it does not say what the caller needs")
-	case (e.Account == wire.Anonymous || e.Account == wire.AnyToken) != (e.Role == ""):
-		return errors.New("it needs a role without an account, or an account without a role")
-	case store.Rank(string(e.Role)) < 0:
-		return fmt.Errorf("unknown role %q", e.Role)
-	case e.Scope != "" && !slices.Contains(wire.Scopes, e.Scope):
-		return fmt.Errorf("unknown scope %q", e.Scope)
-	}
-	return nil
 }
 
 // Plain serves f to any caller, for paths that are no endpoint's. Logs and metrics name it by pattern.
