@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
@@ -16,10 +17,7 @@ import (
 
 // createToken creates a token of the caller, which is revoked when the token of the request is.
 func createToken(c *request.Call, req *wire.CreateToken) error {
-	if err := c.NeedTokens(); err != nil {
-		return err
-	}
-	secret, token, err := c.NewToken(req.Name, req.Scopes)
+	secret, token, err := newToken(c, req.Name, req.Scopes)
 	if err != nil {
 		return err
 	}
@@ -38,10 +36,7 @@ func createToken(c *request.Call, req *wire.CreateToken) error {
 
 // createBotToken creates a token of the bot that the path names.
 func createBotToken(c *request.Call, req *wire.CreateBotToken) error {
-	if err := c.NeedTokens(); err != nil {
-		return err
-	}
-	secret, token, err := c.NewToken(req.Name, req.Scopes)
+	secret, token, err := newToken(c, req.Name, req.Scopes)
 	if err != nil {
 		return err
 	}
@@ -66,13 +61,36 @@ func createBotToken(c *request.Call, req *wire.CreateBotToken) error {
 	})
 }
 
-// mint is [request.Call.Mint] with the end of a lifetime, see [request.Call.TokenEnd].
-func mint(c *request.Call, tx *store.Tx, t *store.Token, owner, lifetime string) error {
-	var err error
+// newToken returns the secret of a token that the caller creates, and its row, which is not stored yet. It fails with a
+// 403 if the caller may create no tokens or lacks a scope, and with a 422 if the name is invalid or a scope unknown.
+func newToken(c *request.Call, name string, scopes []wire.Scope) (secret string, t store.Token, err error) {
+	if err := cmp.Or(c.NeedTokens(), request.CheckName(name)); err != nil {
+		return "", t, err
+	}
+	if t.Scopes, err = c.OwnScopes(scopes); err != nil {
+		return "", t, err
+	}
+	secret = pat.New()
+	t.Hash, t.Shown, t.Name = pat.Hash(secret), pat.Shown(secret), name
+	return secret, t, nil
+}
+
+// mint stores a token that the caller creates, with the end of a lifetime, see [request.Call.TokenEnd]. Messages call
+// its user or bot owner.
+func mint(c *request.Call, tx *store.Tx, t *store.Token, owner, lifetime string) (err error) {
 	if t.ExpiresAt, err = c.TokenEnd(lifetime, tx.Now()); err != nil {
 		return err
 	}
-	return c.Mint(tx, t, owner)
+	err = tx.MintToken(t)
+	switch {
+	case errors.Is(err, store.ErrTooMany):
+		return request.InvalidBody("", "%s has too many tokens: revoke some", owner)
+	case errors.Is(err, store.ErrRevoked):
+		return request.Unauthorized(wire.CodeTokenRevoked, "the token was revoked")
+	case errors.Is(err, store.ErrNotFound):
+		return request.InvalidBody("/project", "there is no project %s", t.Only)
+	}
+	return err
 }
 
 // restriction returns what a new token is restricted to: 422 if that is invalid, 403 if the caller has no role there.

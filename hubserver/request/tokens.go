@@ -2,7 +2,6 @@ package request
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,20 +39,6 @@ func (c *Call) NeedTokens() error {
 		return Problemf(http.StatusForbidden, wire.CodeMissingScope, "the token has no scope, so that it can only read")
 	}
 	return c.NeedUnrestricted("creates no tokens")
-}
-
-// NewToken returns the secret of a new token, and its row, which is not stored yet. It fails with a 422 if the name is
-// invalid or a scope unknown, and with a 403 if the caller lacks a scope.
-func (c *Call) NewToken(name string, scopes []wire.Scope) (secret string, t store.Token, err error) {
-	if err := CheckName(name); err != nil {
-		return "", t, err
-	}
-	if t.Scopes, err = c.OwnScopes(scopes); err != nil {
-		return "", t, err
-	}
-	secret = pat.New()
-	t.Hash, t.Shown, t.Name = pat.Hash(secret), pat.Shown(secret), name
-	return secret, t, nil
 }
 
 // ScopesIn returns the scopes in a row of the store, where spaces separate them.
@@ -125,20 +110,6 @@ func (c *Call) TokenEnd(lifetime string, now store.Time) (ends store.Time, err e
 	return 0, Problemf(http.StatusForbidden, wire.CodeNotPermitted,
 		"the token would outlive the one of this request, which expires on %s", FormatTime(own.Time())).
 		WithHint("give a shorter lifetime, or leave it out: the token then expires no later")
-}
-
-// Mint stores a token that the caller creates. Messages call its user or bot owner.
-func (c *Call) Mint(tx *store.Tx, t *store.Token, owner string) error {
-	err := tx.MintToken(t)
-	switch {
-	case errors.Is(err, store.ErrTooMany):
-		return InvalidBody("", "%s has too many tokens: revoke some", owner)
-	case errors.Is(err, store.ErrRevoked):
-		return Unauthorized(wire.CodeTokenRevoked, "the token was revoked")
-	case errors.Is(err, store.ErrNotFound):
-		return InvalidBody("/project", "there is no project %s", t.Only)
-	}
-	return err
 }
 
 // MayRevoke returns a 403 if the token or session to revoke has a scope that the caller lacks, unless the caller has
