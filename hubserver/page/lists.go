@@ -157,10 +157,7 @@ func fillAccount(v store.View, shown *Account, id int64) (err error) {
 
 // listProjects returns the page of the list at path that the query asks for.
 func listProjects(c *request.Call, path string, f store.ProjectFilter) (list Projects, err error) {
-	q, err := c.Query()
-	if err != nil {
-		return list, err
-	}
+	q := c.R.URL.Query()
 	after, limit, err := api.Page(q)
 	if err != nil {
 		return list, err

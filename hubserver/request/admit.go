@@ -51,28 +51,21 @@ func (c *Call) usePresentName() error {
 		c.Resource = store.Resource{}
 		return nil
 	}
-	redirect := c.redirectTo(c.Resource.Slug)
+	former := c.about()
+	prefix, _, _ := strings.Cut(c.Endpoint.Path, "{")
+	rest := strings.TrimPrefix(c.R.URL.Path, prefix+former.Account+"/"+former.Slug)
+	to := url.URL{Path: prefix + former.Account + "/" + c.Resource.Slug + rest, RawQuery: c.R.URL.RawQuery}
 	if c.R.Method == http.MethodGet || c.R.Method == http.MethodHead {
-		return redirect
+		return Problemf(http.StatusPermanentRedirect, wire.CodeRenamed, "@%s/%s is %s now",
+			former.Account, former.Slug, c.Resource).WithHeader("Location", to.String())
 	}
-	c.W.Header().Set("Content-Location", redirect.header.Get("Location"))
+	c.W.Header().Set("Content-Location", to.String())
 	for i := range c.Params {
 		if c.Params[i].Key == "slug" {
 			c.Params[i].Value = c.Resource.Slug
 		}
 	}
 	return nil
-}
-
-// redirectTo is the 308 to the same path with another slug.
-func (c *Call) redirectTo(slug string) *Problem {
-	former := c.about()
-	account := former.Account
-	prefix, _, _ := strings.Cut(c.Endpoint.Path, "{")
-	rest := strings.TrimPrefix(c.R.URL.Path, prefix+account+"/"+former.Slug)
-	to := url.URL{Path: prefix + account + "/" + slug + rest, RawQuery: c.R.URL.RawQuery}
-	return Problemf(http.StatusPermanentRedirect, wire.CodeRenamed, "@%s/%s is @%s/%s now",
-		account, former.Slug, account, slug).WithHeader("Location", to.String())
 }
 
 // allowNamed is allow without usePresentName.

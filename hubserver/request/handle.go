@@ -68,8 +68,8 @@ func (h *Hub) Handle(method string, e *wire.Endpoint, f Handler) httprouter.Hand
 			if err := c.admit(); err != nil {
 				return err
 			}
-			if _, err := c.Query(); err != nil { // so that no handler uses a part of it
-				return err
+			if _, err := url.ParseQuery(c.R.URL.RawQuery); err != nil { // so that no handler uses a part of it
+				return Problemf(http.StatusBadRequest, wire.CodeInvalidBody, "malformed query: %v", err)
 			}
 			return f(c)
 		})
@@ -182,16 +182,6 @@ func (c *Call) View() store.View { return c.Hub.Store.View(c.Ctx()) }
 
 // Param returns the value of a parameter of the path, "" if it has none of that name.
 func (c *Call) Param(name string) string { return c.Params.ByName(name) }
-
-// Query returns the parameters of the query, 400 if it is malformed. [Hub.Handle] has checked that before it calls a
-// handler, so that the handlers of endpoints can use [url.URL.Query].
-func (c *Call) Query() (url.Values, error) {
-	q, err := url.ParseQuery(c.R.URL.RawQuery)
-	if err != nil {
-		return nil, Problemf(http.StatusBadRequest, wire.CodeInvalidBody, "malformed query: %v", err)
-	}
-	return q, nil
-}
 
 // Ref returns the account and the slug, or the user, that the path names; the zero ref if they are
 // missing or invalid. It is valid where the endpoint finds its account in the path ([wire.InPath]).
