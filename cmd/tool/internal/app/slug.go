@@ -41,7 +41,7 @@ func (a *App) ParseProject(typed string) (ref.Ref, error) {
 	if err == nil || !ref.ValidName(typed) {
 		return r, err
 	}
-	all := a.destinations()
+	all := a.Destinations()
 	if own, ok := all[typed]; ok {
 		return own, nil
 	}
@@ -55,7 +55,7 @@ func (a *App) ParseRef(typed string) (ref.Ref, error) {
 	if err == nil || !ref.ValidName(typed) {
 		return r, err
 	}
-	return a.inAccount(typed, a.destinations(), err)
+	return a.inAccount(typed, a.Destinations(), err)
 }
 
 // inAccount returns the slug in the account that [App.ParseRef] takes; all are the local projects' hub
@@ -78,9 +78,9 @@ func (a *App) inAccount(slug string, all map[string]ref.Ref, unclear error) (ref
 	return ref.New(account, slug)
 }
 
-// destinations returns the hub projects of the local ones, in the environment in use, by local
+// Destinations returns the hub projects of the local ones, in the environment in use, by local
 // name. Those that cannot be read are left out.
-func (a *App) destinations() map[string]ref.Ref {
+func (a *App) Destinations() map[string]ref.Ref {
 	all := map[string]ref.Ref{}
 	ws, err := a.Workspace()
 	if err != nil {

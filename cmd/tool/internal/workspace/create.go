@@ -41,20 +41,45 @@ func Create(dir, name string, start Start) (files []string, err error) {
 			"%q cannot name a new local project: its name is %s", name, ref.Rule).
 			Try(cmdline.Tool("init").With(SlugOf(name)))
 	}
-	root, err := realPath(dir)
+	p, made, err := create(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(root)
-	if err != nil {
-		return nil, err
-	}
-	made := creation{root: w.root}
-	if err := made.project(&Project{Name: name, Workspace: w}, start); err != nil {
+	if err := made.project(p, start); err != nil {
 		made.undo()
 		return nil, err
 	}
 	return made.files, nil
+}
+
+// CreateFor makes a local project for the hub project r in dir, as Create does: its client.json has
+// this destination and empty settings, for a pull to fill. undo removes it again. The hub at schemas
+// has its JSON Schema, "" for none.
+func CreateFor(dir string, r ref.Ref, schemas string) (p *Project, undo func(), err error) {
+	p, made, err := create(dir, r.Slug())
+	if err != nil {
+		return nil, nil, err
+	}
+	members := textMembers(schemas, clientFile, memberProject, r.String())
+	members = with(members, memberSettings, jsonedit.Object(nil))
+	if err := made.file(p.ClientPath(), jsonedit.Format(members)); err != nil {
+		made.undo()
+		return nil, nil, err
+	}
+	return p, made.undo, nil
+}
+
+// create begins the local project name in dir.
+func create(dir, name string) (*Project, *creation, error) {
+	root, err := realPath(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := open(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Project{Name: name, Workspace: w}, &creation{root: w.root}, nil
 }
 
 // CreateEnvironment creates the file of the project's environment, on the hub at origin, ""

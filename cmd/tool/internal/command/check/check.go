@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -257,6 +258,9 @@ func stackPath(local *workspace.Project) string { return ".tool/" + local.Name +
 // stack checks the stack, and returns the schema of its settings, nil for none.
 func (c *check) stack(ctx context.Context, local *workspace.Project) (schema []byte) {
 	stack, err := local.Stack()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the project has another's stack
+	}
 	if err != nil {
 		c.fail(err, stackPath(local))
 		return nil

@@ -63,6 +63,10 @@ func (p *pull) planFiles(ctx context.Context, plan *plan, appRoot string) error 
 	if err != nil {
 		return err
 	}
+	if set == nil && p.isNew {
+		plan.Note("%s holds no base files", p.Project)
+		return nil
+	}
 	if set == nil {
 		return failure.New(failure.CodeNoBaseFiles, "%s holds no base files on %s", p.Project, p.Hub.Origin()).
 			Try(p.Line("push").Flag("--base-files-only"))
@@ -159,7 +163,7 @@ func (p *pull) unconfirmed(plan *filesPlan, changed []string) error {
 	f := failure.New(code, "%s", strings.Join(reasons, "; ")).
 		WithHint("nothing was changed; look at them, or overwrite and add all files")
 	if !p.opts.FilesOnly {
-		f = f.Try(p.Line("pull")) // this merges the settings: --force would replace them
+		f = f.Try(p.line(Options{})) // this merges the settings: --force would replace them
 	}
 	return f.Try(p.forced())
 }
@@ -196,7 +200,7 @@ func (p *pull) fileTexts(ctx context.Context, f *filesPlan, changed []string) (f
 
 // forced is a pull of the base files alone, which asks nothing: --force would replace the settings.
 func (p *pull) forced() cmdline.Line {
-	return p.line(Options{FilesOnly: true, Force: true, Output: p.opts.Output})
+	return p.line(Options{Files: p.isNew, FilesOnly: !p.isNew, Force: true, Output: p.opts.Output})
 }
 
 // writeFiles writes the files that are missing or differ. It returns how many existing files it

@@ -5,6 +5,8 @@ package pull
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,6 +41,9 @@ func (o *Options) files() bool { return o.Files || o.FilesOnly }
 // line is a pull of the same project with these options.
 func (p *pull) line(o Options) cmdline.Line {
 	l := p.Line("pull")
+	if p.isNew {
+		l = cmdline.Tool("pull").With(p.Project.String())
+	}
 	for _, f := range []struct {
 		name  string
 		given bool
@@ -61,7 +66,7 @@ func Command(a *app.App) *cobra.Command {
 	var o Options
 	var several app.Several
 	c := &cobra.Command{
-		Use:   "pull [<project>...]",
+		Use:   "pull [<project>... | @ACCOUNT/SLUG]",
 		Short: "Download the hub's config into client.json (and base files)",
 		Long: `Download the hub's config into the settings of .tool/<project>/client.json.
 Only settings that differ are edited; every other byte of the file is kept.
@@ -78,8 +83,12 @@ and before files are added that other programs run (such as .envrc, Makefile and
 executables) or that change what a push sends (.toolignore, .env); a pipeline
 does so only with --force. Files that the hub does not have are kept.
 --undo does not remove files that a pull added. More than 20,000 files, 25 MiB
-in a file or 1 GiB in all need a yes, or --force.`,
+in a file or 1 GiB in all need a yes, or --force.
+
+With @ACCOUNT/SLUG, create a local project for this hub project, if none has it
+as its destination yet: in this workspace, or else the directory becomes one.`,
 		Example: `  tool pull web
+  tool pull @acme/web --base-files
   tool pull web --base-files --output ../copy
   tool pull web --project @acme/web --no-input`,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
@@ -94,6 +103,8 @@ in a file or 1 GiB in all need a yes, or --force.`,
 				return cmdline.Usagef("--base-files and --base-files-only exclude each other")
 			case o.Output.Given() && !o.Files && !o.FilesOnly:
 				return cmdline.Usagef("--output goes with --base-files or --base-files-only")
+			case len(args) > 1 && slices.ContainsFunc(args, isHubProject):
+				return cmdline.Usagef("@ACCOUNT/SLUG is pulled alone, without other projects")
 			case o.Output.Given() && o.Output.String() == "":
 				return cmdline.Usagef("--output needs a directory")
 			}
@@ -122,6 +133,7 @@ in a file or 1 GiB in all need a yes, or --force.`,
 type pull struct {
 	app.Target
 	opts     Options
+	isNew    bool // the local project was created for this pull
 	asks     bool // before settings or files are replaced
 	transfer prompts.Transfer
 	output   string          // directory of --output, resolved; "": the app root
@@ -142,13 +154,14 @@ type plan struct {
 
 // Run pulls into the local project called name, or the only one.
 func Run(ctx context.Context, a *app.App, name string, o Options) error {
-	local, err := a.Local(ctx, name, a.Itself)
+	local, remove, err := findLocal(ctx, a, name, o)
 	if err != nil {
 		return failure.Doing(err, name, "%s", strings.TrimSpace("pull "+name))
 	}
 	p := &pull{
 		Target: app.Target{App: a, Given: o.Project, Local: local},
 		opts:   o,
+		isNew:  remove != nil,
 		asks:   !a.Strict() && !o.Force,
 	}
 	if o.Undo {
@@ -160,6 +173,9 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	}
 	r, err := p.pull(ctx)
 	if err != nil {
+		if p.isNew && !p.Done.SettingsChanged {
+			remove()
+		}
 		doing := "pull " + local.Name
 		if !p.Project.IsZero() {
 			doing += " from " + p.Project.String()
@@ -167,6 +183,53 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 		return p.Fail(err, doing)
 	}
 	return a.Show(r)
+}
+
+// isHubProject reports whether an argument names a hub project, not a local one.
+func isHubProject(arg string) bool { return strings.HasPrefix(arg, "@") }
+
+// findLocal returns the local project called name, or the only one. For the name of a hub project it
+// is the one with this destination; without one it is created, and remove removes it again.
+func findLocal(
+	ctx context.Context, a *app.App, name string, o Options,
+) (p *workspace.Project, remove func(), err error) {
+	if !isHubProject(name) {
+		p, err = a.Local(ctx, name, a.Itself)
+		return p, nil, err
+	}
+	r, err := a.ProjectArgument(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	destinations := a.Destinations()
+	for _, local := range slices.Sorted(maps.Keys(destinations)) {
+		if destinations[local] == r {
+			p, err = a.Local(ctx, local, a.Itself)
+			return p, nil, err
+		}
+	}
+	if a.InEnvironment() || o.FilesOnly || o.Undo || o.Project.Given() || o.Output.Given() || o.Mine || o.Theirs {
+		return nil, nil, cmdline.Usagef("no local project has the destination %s: "+
+			"to create one, %s goes with --base-files and --force alone", r, name)
+	}
+	dir := "."
+	ws, err := a.Workspace()
+	switch {
+	case err == nil:
+		dir = ws.Dir
+	case failure.Of(err).Code == failure.CodeNoWorkspace:
+		if dir, err = a.Path("."); err != nil {
+			return nil, nil, err
+		}
+	default:
+		return nil, nil, err
+	}
+	p, remove, err = workspace.CreateFor(dir, r, a.KnownHub())
+	if err != nil && failure.Of(err).Code == failure.CodeInvalidFile {
+		err = failure.Of(err).WithHint("nothing is overwritten: work in another directory, or pull into %s", r.Slug()).
+			Try(a.Itself(r.Slug()).Flag("--project", r.String()))
+	}
+	return p, remove, failure.At(app.StageRead, err)
 }
 
 // Merge merges the hub's config into the settings of a local project, for a push whose question
@@ -246,7 +309,7 @@ func (p *pull) readSettings() (err error) {
 
 // plan finds out what the pull will do: first to the settings, because they name the app root.
 func (p *pull) plan(ctx context.Context) (*plan, error) {
-	plan := &plan{result: &result{About: p.About(), EnrichmentCount: p.Settings.EnrichmentCount()}}
+	plan := &plan{result: &result{About: p.About(), EnrichmentCount: p.Settings.EnrichmentCount(), Created: p.isNew}}
 	if !p.opts.FilesOnly {
 		if err := p.planSettings(ctx, plan); err != nil {
 			return nil, err
@@ -268,7 +331,7 @@ func (p *pull) plan(ctx context.Context) (*plan, error) {
 // confirm asks before settings or files are replaced, and before files are added that other
 // programs run.
 func (p *pull) confirm(ctx context.Context, plan *plan) error {
-	if p.asks && !plan.chosen && !plan.Changes.Empty() {
+	if p.asks && !p.isNew && !plan.chosen && !plan.Changes.Empty() {
 		if err := p.confirmSettings(ctx, plan); err != nil {
 			return err
 		}
@@ -347,7 +410,7 @@ func (p *pull) apply(ctx context.Context, plan *plan) (*result, error) {
 // files that were edited.
 func (p *pull) noteSettings(plan *plan, changed []string) {
 	r := plan.result
-	if r.SettingsChanged && !p.opts.NoUndo {
+	if r.SettingsChanged && !p.opts.NoUndo && !p.isNew {
 		r.Note("the previous settings are saved; to restore them: %s", p.App.CommandText(p.undoLine()))
 	}
 	if r.SettingsChanged && p.Local.Env != "" {
@@ -375,7 +438,7 @@ func (p *pull) noteFiles(plan *plan, replaced int) {
 		}
 		plan.Note("the replaced base files (%d) are saved; to restore them%s: %s",
 			replaced, leave, p.App.CommandText(p.undoLine()))
-	case f.Added > 0 && p.output == "":
+	case f.Added > 0 && p.output == "" && !p.isNew:
 		plan.Note("pull --undo does not remove the added base files (%d)", f.Added)
 	}
 }

@@ -21,6 +21,9 @@ func (p *pull) planSettings(ctx context.Context, plan *plan) error {
 	if err != nil {
 		return err
 	}
+	if p.isNew && !current.HasConfig {
+		return nil
+	}
 	plan.current = current
 	if !current.HasConfig {
 		f := failure.New(failure.CodeNoConfig, "%s holds no config on %s", p.Project, p.Hub.Origin())

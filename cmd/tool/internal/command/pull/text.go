@@ -14,6 +14,7 @@ type result struct {
 	app.About       `json:",inline"`
 	EnrichmentCount int             `json:"enrichmentCount"`
 	SettingsChanged bool            `json:"settingsChanged"`
+	Created         bool            `json:"projectCreated,omitzero"` // the local project
 	Changes         flat.Difference `json:"changes"`
 	Merged          bool            `json:"merged"` // settings that the hub does not have were kept
 	Conflicts       flat.Conflicts  `json:"conflicts"`
@@ -50,6 +51,8 @@ func (r *result) Text(w *app.Printer) {
 	changesFiles := r.FilesResult != nil && r.Added+r.FilesResult.Changed > 0
 	changesNothing := !r.SettingsChanged && !changesFiles && len(r.Conflicts) == 0 && r.KeysKept == 0
 	switch {
+	case r.Created:
+		w.Head("Created the local project %s from %s", r.ProjectName, r.Project)
 	case !r.undone && changesNothing:
 		w.Head("Already up to date.")
 		w.Field("project", "%s", r.Project)
@@ -87,7 +90,9 @@ func (r *result) settingsText(w *app.Printer) {
 	if !r.Changes.Empty() {
 		w.Field("settings", "%s", app.DifferenceSummary(r.Changes))
 	}
-	w.Differences(app.DifferenceLines(r.Changes))
+	if !r.Created {
+		w.Differences(app.DifferenceLines(r.Changes))
+	}
 	if n := len(r.Conflicts); n > 0 {
 		w.Field("conflicts", "%d, resolved", n)
 		w.Differences(app.ConflictLines(r.Conflicts))

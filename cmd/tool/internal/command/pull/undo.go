@@ -49,6 +49,9 @@ func (p *pull) save(plan *plan) (*state.Undo, error) {
 		return unsaved
 	}
 	err := plan.edits.Each(func(name string, before, after []byte) error {
+		if p.isNew { // nothing of the user's is replaced
+			return nil
+		}
 		return add(state.File{Path: name}, digestOf(after), bytes.NewReader(before))
 	})
 	if err == nil && plan.files != nil {

@@ -1,0 +1,102 @@
+package pull_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"example.com/projecthub/cmd/tool/internal/app/apptest"
+	"example.com/projecthub/cmd/tool/internal/command/pull"
+	"example.com/projecthub/cmd/tool/internal/command/push"
+)
+
+// onHub is a world in which only the hub has @alice/web, with base files.
+func onHub(t *testing.T) *apptest.World {
+	t.Helper()
+	w := apptest.Differing(t)
+	w.Write("apps/web/src/main.ts", "1")
+	w.Write("apps/web/Makefile", "all:")
+	w.Write(".tool/web/client.json", `{"project": "@alice/web", "settings": {"basePath": "apps/web/src", "title": "hub"}}`)
+	w.Run(push.Command, "web", "--base-files", "--force").Done()
+	for _, dir := range []string{".tool", "apps"} {
+		if err := os.RemoveAll(filepath.Join(w.Dir, dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+func noLocal(t *testing.T, w *apptest.World) {
+	t.Helper()
+	for _, name := range []string{".tool", "apps"} {
+		if _, err := os.Lstat(filepath.Join(w.Dir, name)); err == nil {
+			t.Errorf("%s was written", name)
+		}
+	}
+}
+
+func TestPull_CreatesTheLocalProjectOfAHubProject(t *testing.T) {
+	w := onHub(t)
+	w.UI.Answers = []string{"no"}
+	w.Run(pull.Command, "@alice/web", "--base-files").Done().Prints("Aborted")
+	noLocal(t, w)
+	w.Strict = true
+	w.Run(pull.Command, "@alice/web", "--base-files", "--json").Fails("files_unconfirmed", "pull")
+	w.Run(pull.Command, "@alice/none", "--json").Fails("not_found", "pull")
+	w.Run(pull.Command, "@alice/web", "--mine").Exits(2)
+	w.Run(pull.Command, "@alice/web", "web").Exits(2)
+	noLocal(t, w)
+	w.Run(pull.Command, "@alice/web", "--base-files", "--force").Done().
+		Prints("Created the local project web from @alice/web", "base files   2")
+	wantSettings(t, w, `"project": "@alice/web"`)
+	wantSettings(t, w, `"title": "hub"`)
+	if got := w.Read("apps/web/src/main.ts"); got != "1" {
+		t.Errorf("main.ts has %q", got)
+	}
+	w.Run(push.Command, "web", "--base-files", "--no-clobber").Done().Prints("Already up to date.")
+	w.Run(pull.Command, "@alice/web").Done().Prints("Already up to date.")
+	w.Run(pull.Command, "web", "--undo", "--json").Fails("nothing_kept", "read")
+}
+
+func TestPull_CreatesNothingOverALocalProject(t *testing.T) {
+	w := onHub(t)
+	const own = `{"project": "@bob/web", "settings": {"title": "own"}}`
+	w.Write(".tool/web/client.json", own)
+	w.Run(pull.Command, "@alice/web", "--json").Fails("invalid_file", "read")
+	w.Run(pull.Command, "@alice/web").Exits(1).Prints("pull web --project @alice/web")
+	if got := w.Read(".tool/web/client.json"); got != own {
+		t.Errorf("client.json is %s", got)
+	}
+}
+
+func TestPull_SavesFilesThatANewProjectReplaces(t *testing.T) {
+	w := onHub(t)
+	w.Write("apps/web/src/main.ts", "own")
+	w.Strict = true
+	w.Run(pull.Command, "@alice/web", "--base-files", "--json").Fails("files_differ", "pull")
+	w.Run(pull.Command, "@alice/web", "--base-files", "--force").Done()
+	w.Run(pull.Command, "web", "--undo").Done().Prints("Restored the base files of web")
+	if got := w.Read("apps/web/src/main.ts"); got != "own" {
+		t.Errorf("main.ts has %q", got)
+	}
+	wantSettings(t, w, `"title": "hub"`)
+}
+
+func TestPull_CreatesTheLocalProjectInTheWorkspaceAbove(t *testing.T) {
+	w := onHub(t)
+	w.Write(".tool/shop/client.json", `{"settings": {}}`)
+	w.Write("apps/note.txt", "")
+	w.Run(pull.Command, "@alice/web", "-C", filepath.Join(w.Dir, "apps")).Done()
+	wantSettings(t, w, `"title": "hub"`)
+}
+
+func TestPull_CreatesTheLocalProjectOfAHubProjectWithoutConfig(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Project("")
+	w.Run(pull.Command, "@alice/web", "--base-files").Done().
+		Prints("Created the local project web from @alice/web", "holds no base files")
+	wantSettings(t, w, `"settings": {}`)
+	w.Write(".tool/web/client.json", `{"project": "@alice/web", "settings": {"title": "own"}}`)
+	w.Run(push.Command, "web", "--no-clobber").Done()
+}
