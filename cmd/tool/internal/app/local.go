@@ -273,15 +273,19 @@ func ReadConfig(client *workspace.Client) (config flat.Config, body wire.PutConf
 	return config, body, err
 }
 
-// Bases returns what a local project was last synchronized with. A pulled.json that is
-// malformed, as after a merge of git with conflicts, counts as absent, and is rewritten.
+// Bases returns what a local project was last synchronized with. A pulled.json that is malformed
+// counts as absent, and is rewritten. After a merge of git with conflicts, both sides count.
 func (a *App) Bases(local *workspace.Project) (workspace.Bases, error) {
 	bases, err := local.Bases()
-	if err != nil && failure.Of(err).Code == failure.CodeInvalidFile {
-		a.Warn(err.Error() + "; it counts as absent until a pull or push rewrites it")
-		return workspace.Bases{}, nil
+	if err == nil || failure.Of(err).Code != failure.CodeInvalidFile {
+		return bases, err
 	}
-	return bases, err
+	if bases.Merged() {
+		a.Warn(err.Error() + "; its newer side counts, until a pull or push rewrites it")
+	} else {
+		a.Warn(err.Error() + "; it counts as absent until a pull or push rewrites it")
+	}
+	return bases, nil
 }
 
 // envVariable is the variable of --env.

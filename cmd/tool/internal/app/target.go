@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -91,6 +93,36 @@ func (t *Target) Line(command string, operands ...string) cmdline.Line {
 		l = l.Flag("--base-files")
 	}
 	return l
+}
+
+// BaseRevision returns the revision that client.json was last synchronized with, "" for none. Of the two
+// sides of a merge of git it is the newer one in the hub's history: the merged settings come from both.
+func (t *Target) BaseRevision(ctx context.Context, bases workspace.Bases) (string, error) {
+	var sides, history []string
+	for _, base := range bases.Sides(t.Hub.Origin(), t.Project) {
+		sides = append(sides, base.Revision)
+	}
+	if sides = slices.Compact(sides); len(sides) < 2 {
+		return strings.Join(sides, ""), nil
+	}
+	err := t.Hub.EachConfigEntry(ctx, t.Project, func(e wire.ConfigEntry) bool {
+		history = append(history, e.Revision)
+		return true
+	})
+	if err != nil && !IsRefused(err) {
+		return "", err
+	}
+	return Newer(sides, history), nil
+}
+
+// Newer returns the newer of two revisions in a history, newest first. It is "" if that is not certain:
+// neither is kept, or one was restored after the other.
+func Newer(sides, history []string) string {
+	isOther := func(revision string) bool { return !slices.Contains(sides, revision) }
+	if found := slices.Compact(slices.DeleteFunc(history, isOther)); len(found) == 1 || len(found) == 2 {
+		return found[0]
+	}
+	return ""
 }
 
 // ParseConfig reads a config of the hub.

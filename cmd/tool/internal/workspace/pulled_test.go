@@ -93,3 +93,22 @@ func TestPulled_RejectsDamagedFile(t *testing.T) {
 		wantFault(t, err, failure.CodeInvalidFile, pulledJSON+reason)
 	}
 }
+
+func TestPulled_HasBothSidesOfAGitConflict(t *testing.T) {
+	base := func(revision string) string { return `{"project": "@acme/web", "revision": "` + revision + `"}` }
+	p := project(t, newWorkspace(t, map[string]string{clientJSON: "{}", pulledJSON: "{\r\n" +
+		"<<<<<<< HEAD\r\n\"" + here + "\": " + base("1") + ",\r\n\"http://ours\": " + base("4") + ",\r\n" +
+		"||||||| 0a1b2c\r\n\"" + here + "\": 1,\r\n=======\r\n" +
+		"\"" + here + "\": " + base("2") + ",\r\n\"http://theirs\": " + base("5") + ",\r\n>>>>>>> b\r\n" +
+		"\"" + there + "\": " + base("3") + "\r\n}\r\n"}))
+	bases, err := p.Bases()
+	wantFault(t, err, failure.CodeInvalidFile, pulledJSON+":2:1: git conflict markers")
+	if sides := bases.Sides(here, acmeWeb(t)); len(sides) != 2 || sides[0].Revision != "1" || sides[1].Revision != "2" {
+		t.Errorf("the sides are %v", sides)
+	}
+	record(t, p, there, workspace.Pulled{Project: acmeWeb(t), Tree: "t"})
+	wantBase(t, p, there, &workspace.Pulled{Project: acmeWeb(t), Revision: "3", Tree: "t"})
+	wantBase(t, p, "http://ours", &workspace.Pulled{Project: acmeWeb(t), Revision: "4"})
+	wantBase(t, p, "http://theirs", &workspace.Pulled{Project: acmeWeb(t), Revision: "5"})
+	wantBase(t, p, here, nil)
+}

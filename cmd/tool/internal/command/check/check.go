@@ -163,7 +163,7 @@ func (c *check) project(ctx context.Context, local *workspace.Project) {
 	_, err := local.Generated()
 	c.fail(err, local.ClientPath())
 	if _, err := local.Bases(); err != nil {
-		c.warn(err, local.ClientPath()) // the next pull or push rewrites it
+		c.warn(fmt.Errorf("%w; a pull or push rewrites it", err), local.ClientPath())
 	}
 	client := c.client(ctx, local, schema)
 	if client == nil {

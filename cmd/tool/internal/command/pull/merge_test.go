@@ -180,16 +180,55 @@ func TestPull_ReportsGitConflictMarkersInClientJSON(t *testing.T) {
 	wantClient(t, w, before)
 }
 
-func TestPull_TakesPulledJSONWithGitConflictMarkersForNoBase(t *testing.T) {
+// merged returns pulled.json as git merges two versions of it with a conflict.
+func merged(ours, theirs string) string {
+	return "<<<<<<< HEAD\n" + ours + "||||||| base\n{\n=======\n" + theirs + ">>>>>>> theirs\n"
+}
+
+func TestPull_TakesTheNewerSideOfPulledJSONWithGitConflictMarkers(t *testing.T) {
+	for name, merge := range map[string]func(newer, older string) string{
+		"ours":   func(newer, older string) string { return merged(newer, older) },
+		"theirs": func(newer, older string) string { return merged(older, newer) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := synced(t, `"Pets" => "Pets"`)
+			older := w.Read(".tool/web/pulled.json")
+			w.Edit(apptest.Stack, "size", `2`)
+			w.Run(pull.Command, "web").Done()
+			newer := w.Read(".tool/web/pulled.json")
+			w.Edit(apptest.Stack, "size", `3`)
+			w.Write(".tool/web/pulled.json", merge(newer, older))
+			w.Run(push.Command, "web", "--no-clobber", "--json").Fails("would_undo_edits", "push")
+			// With the older base, size would be in conflict.
+			w.Run(pull.Command, "web").Done().Prints("git conflict markers", "its newer side counts")
+			if got := w.Read(".tool/web/client.json"); !strings.Contains(got, `"size": 3`) {
+				t.Errorf("client.json is %s", got)
+			}
+			if got := w.Read(".tool/web/pulled.json"); strings.Contains(got, "<<<<") {
+				t.Errorf("pulled.json is %s", got)
+			}
+		})
+	}
+}
+
+func TestPull_KnowsNoBaseWhereASideWasRestored(t *testing.T) {
+	w := synced(t, `"Pets" => "Mine"`)
+	older := w.Read(".tool/web/pulled.json")
+	w.Edit(apptest.Stack, "size", `2`)
+	w.Run(pull.Command, "web").Done()
+	newer := w.Read(".tool/web/pulled.json")
+	w.Edit(apptest.Stack, "size", `1.0`) // which restores the older revision
+	w.Write(".tool/web/pulled.json", merged(newer, older))
+	w.Run(pull.Command, "web", "--json").Fails("conflict", "pull")
+	w.Run(pull.Command, "web", "--mine").Done()
+}
+
+func TestPull_TakesDamagedPulledJSONForNoBase(t *testing.T) {
 	w := synced(t, `"Pets" => "Mine"`)
 	w.Edit(apptest.Stack, "size", `2`)
-	pulled := w.Read(".tool/web/pulled.json")
-	w.Write(".tool/web/pulled.json", "<<<<<<< HEAD\n"+pulled+"=======\n"+pulled+">>>>>>> theirs\n")
-	w.Run(pull.Command, "web").Exits(1).Prints("warning: .tool/web/pulled.json:1:1: git conflict markers", "2 keys differ")
+	w.Write(".tool/web/pulled.json", "<<<<<<< HEAD\n")
+	w.Run(pull.Command, "web").Exits(1).Prints("it counts as absent", "2 keys differ")
 	w.Run(pull.Command, "web", "--mine").Done()
-	if got := w.Read(".tool/web/pulled.json"); strings.Contains(got, "<<<<") || got == pulled {
-		t.Errorf("pulled.json is %s", got)
-	}
 	w.Edit(apptest.Stack, "theme.dark", `false`)
 	w.Run(pull.Command, "web").Done() // the base is known again
 }

@@ -97,20 +97,23 @@ func (p *pull) findBase(ctx context.Context, plan *plan) (*flat.Config, error) {
 		return &flat.Config{}, nil // there is nothing to lose
 	}
 	local := p.Settings.Revision()
-	base := p.bases.Of(p.Hub.Origin(), p.Project)
-	if base == nil {
+	base, err := p.BaseRevision(ctx, p.bases)
+	if err != nil {
+		return nil, err
+	}
+	if base == "" {
 		if p.App.SyncState().Last(p.Hub.Origin(), p.Project) == local {
 			return &p.Settings, nil
 		}
 		return nil, nil
 	}
-	switch base.Revision {
+	switch base {
 	case local:
 		return &p.Settings, nil
 	case plan.current.Revision:
 		return &plan.config, nil
 	}
-	kept, err := p.Hub.ConfigRevision(ctx, p.Project, base.Revision)
+	kept, err := p.Hub.ConfigRevision(ctx, p.Project, base)
 	if app.IsRefused(err) {
 		return nil, nil
 	}
@@ -118,7 +121,7 @@ func (p *pull) findBase(ctx context.Context, plan *plan) (*flat.Config, error) {
 		return nil, err
 	}
 	config, err := flat.Parse(kept.Config)
-	if err != nil || config.Revision() != base.Revision {
+	if err != nil || config.Revision() != base {
 		return nil, nil // compared with another config, local changes could pass for none and be lost
 	}
 	return &config, nil

@@ -155,7 +155,8 @@ func TestPush_NoClobberKeepsFilesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Write("src/index.html", "mine")
-	w.Run(push.Command, "web", "--base-files-only", "--no-clobber").Done()
+	w.Run(push.Command, "web", "--base-files", "--no-clobber").Done()
+	older := w.Read(".tool/web/pulled.json")
 	second, err := w.Client().BaseFiles(t.Context(), apptest.Stack)
 	if err == nil { // somebody restores the first one on the page
 		_, err = w.Client().RestoreBaseFiles(t.Context(), apptest.Stack, first.Tree, second.Tree)
@@ -174,4 +175,10 @@ func TestPush_NoClobberKeepsFilesOfOthers(t *testing.T) {
 	w.Run(pull.Command, "web", "--base-files-only", "--force").Done()
 	w.Write("src/index.html", "mine again")
 	w.Run(push.Command, "web", "--base-files-only", "--no-clobber").Done()
+
+	// After a merge of git with conflicts, the newer side counts.
+	newer := w.Read(".tool/web/pulled.json")
+	w.Write(".tool/web/pulled.json", "<<<<<<< HEAD\n"+older+"=======\n"+newer+">>>>>>> theirs\n")
+	w.Write("src/index.html", "merged")
+	w.Run(push.Command, "web", "--base-files-only", "--no-clobber").Done().Prints("Pushed")
 }

@@ -20,7 +20,7 @@ import (
 // checkClobber refuses to undo what others wrote since client.json was last synchronized
 // with the hub, and what the caller edited on the page or through the API.
 func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
-	base, err := p.baseRevision()
+	base, err := p.baseRevision(ctx)
 	if err != nil {
 		return err
 	}
@@ -51,19 +51,28 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 // checkFilesClobber refuses to replace base files that others have written since those
 // that this workspace last pulled or pushed. stored is the digest of those that the hub has.
 func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
-	base := p.last.Digest // also where pulled.json cannot be read: edits since then are refused too
-	if bases, err := p.Local.Bases(); err == nil {
-		if b := bases.Of(p.Hub.Origin(), p.Project); b != nil && b.Tree != "" {
-			base = b.Tree
+	bases, _ := p.Local.Bases() // without any, edits since those of this machine are refused
+	var sides, trees []string
+	for _, base := range bases.Sides(p.Hub.Origin(), p.Project) {
+		if base.Tree != "" {
+			sides = append(sides, base.Tree)
 		}
 	}
-	if stored == "" || base == stored {
+	if len(sides) == 0 {
+		sides = []string{p.last.Digest}
+	}
+	sides = slices.Compact(sides)
+	if stored == "" || len(sides) == 1 && sides[0] == stored {
 		return nil
 	}
 	history, err := p.Hub.BaseFilesHistory(ctx, p.Project)
 	if err != nil {
 		return err
 	}
+	for _, e := range history {
+		trees = append(trees, e.Tree)
+	}
+	base := app.Newer(sides, trees)
 	var entries []failure.Edit
 	for _, e := range history {
 		if e.Tree == base {
@@ -167,7 +176,7 @@ type UndoneEdit struct {
 func (p *push) split(
 	ctx context.Context, d flat.Difference, theirs flat.Config, current *wire.Config,
 ) (mine *flat.Difference, undone *Undone, err error) {
-	revision, err := p.baseRevision()
+	revision, err := p.baseRevision(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,15 +228,12 @@ func (p *push) split(
 }
 
 // baseRevision returns the revision in pulled.json that client.json was last synchronized with, "" for none.
-func (p *push) baseRevision() (string, error) {
+func (p *push) baseRevision(ctx context.Context) (string, error) {
 	bases, err := p.App.Bases(p.Local)
 	if err != nil {
 		return "", failure.At(app.StageRead, err)
 	}
-	if b := bases.Of(p.Hub.Origin(), p.Project); b != nil {
-		return b.Revision, nil
-	}
-	return "", nil
+	return p.BaseRevision(ctx, bases)
 }
 
 // writersOf finds the newest edit of each key, among those whose keys are known.
