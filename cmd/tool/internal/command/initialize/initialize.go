@@ -162,11 +162,11 @@ func createLocal(ctx context.Context, a *app.App, name string, start workspace.S
 	if r.Files, err = workspace.Create(dir, name, start); err != nil {
 		return nil, err
 	}
-	missing := missingSource(dir, name)
-	if missing != "" {
-		r.note("%s does not exist yet: add the API's description, or change source in .tool/%s/client.json", missing, name)
+	ws, err := workspace.Find(dir)
+	if err != nil {
+		return nil, err
 	}
-	r.next = nextCommands(name, a.LoggedIn().User != "", missing == "", start.Sample != nil)
+	r.addNext(a, &workspace.Project{Name: name, Workspace: ws}, "", start.Sample != nil)
 	return r, nil
 }
 
@@ -247,12 +247,8 @@ func (r *initialized) nameStack(ctx context.Context, a *app.App, start *workspac
 
 // missingSource returns the path of a local project's API description if there is no such file,
 // else "". What else is wrong with the project is left to the commands that use it.
-func missingSource(dir, name string) string {
-	ws, err := workspace.Find(dir)
-	if err != nil {
-		return ""
-	}
-	client, err := (&workspace.Project{Name: name, Workspace: ws}).Client()
+func missingSource(p *workspace.Project) string {
+	client, err := p.Client()
 	if err != nil {
 		return ""
 	}
@@ -260,29 +256,52 @@ func missingSource(dir, name string) string {
 	if err != nil || schema.URL != "" {
 		return ""
 	}
-	if _, err := os.Stat(ws.Path(schema.File)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(p.Workspace.Path(schema.File)); !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
 	return schema.File
 }
 
-// nextCommands returns the commands that bring a new local project to the hub. Without its
-// API description it can only be published.
-func nextCommands(name string, loggedIn, hasDescription, isSample bool) (lines []cmdline.Line) {
-	if !loggedIn {
-		lines = append(lines, cmdline.Tool("login"))
+// addNext adds the commands that bring a new local project, or environment, to the hub at origin, ""
+// for the workspace's. Each works after those before it; what needs a missing API description is in
+// the note about that.
+func (r *initialized) addNext(a *app.App, p *workspace.Project, origin string, isSample bool) {
+	add := func(lines ...cmdline.Line) {
+		for _, l := range lines {
+			if p.Env != "" {
+				l = l.Flag("--env", p.Env)
+			}
+			r.next = append(r.next, l)
+		}
 	}
-	lines = append(lines, cmdline.Tool("publish").With(name))
-	create := cmdline.Tool("project", "create").With(workspace.SlugOf(name)).Flag("--from", name)
+	login, isLoggedIn := cmdline.Tool("login"), a.LoggedIn().User != ""
+	if logins, err := a.Logins(); err == nil && origin != "" {
+		login = login.Flag("--origin", origin)
+		_, isLoggedIn = logins.Find(origin)
+	}
+	if !isLoggedIn {
+		r.next = append(r.next, login)
+	}
+	// A project that is on the workspace's hub has its stack there.
+	if client, err := p.In("").Client(); err != nil || origin != "" || !client.Project.Present() {
+		add(cmdline.Tool("publish").With(p.Name))
+	}
+	create := cmdline.Tool("project", "create").With(p.NewSlug()).Flag("--from", p.Name)
+	missing := missingSource(p)
 	switch {
-	case !hasDescription:
-		return lines
+	case missing != "":
+		if p.Env != "" {
+			create = create.Flag("--env", p.Env)
+		}
+		r.note("%s does not exist yet: add the API's description, or change source in .tool/%s/client.json; then: %s",
+			missing, p.Name, a.CommandText(create))
 	case isSample:
-		return append(lines, create.Flag("--base-files"), cmdline.Tool("preview").With(name))
-	case loggedIn:
-		return append(lines, create, cmdline.Tool("push").With(name))
+		add(create.Flag("--base-files"), cmdline.Tool("preview").With(p.Name))
+	case isLoggedIn && p.Env == "":
+		add(create, cmdline.Tool("push").With(p.Name))
+	default:
+		add(create)
 	}
-	return append(lines, create)
 }
 
 // createEnvironment creates an environment of the local project called name, or the only one.
@@ -307,12 +326,10 @@ func createEnvironment(ctx context.Context, a *app.App, name, env, origin string
 		About:     app.About{ProjectName: local.Name, Env: env, Origin: origin},
 		Workspace: local.Workspace.Dir,
 		Files:     []string{local.ClientPath()},
-		next: []cmdline.Line{
-			cmdline.Tool("project", "create").With(local.NewSlug()).Flag("--from", local.Name).Flag("--env", env),
-		},
 	}
 	if origin == "" {
 		r.note("it uses the workspace's hub; to use another, add its \"origin\" to %s", local.ClientPath())
 	}
+	r.addNext(a, local, origin, false)
 	return r, nil
 }

@@ -55,7 +55,7 @@ func TestInit_AdvisesCreateOnlyWithAnAPIDescription(t *testing.T) {
 	w.Strict = true
 	r := w.Run(initialize.Command, "web", "--stack", "@acme/web").Done().Prints(
 		"openapi.yaml does not exist yet: add the API's description")
-	if strings.Contains(r.Out, "project create") {
+	if _, next, _ := strings.Cut(r.Out, "Next:"); strings.Contains(next, "project create") {
 		t.Errorf("a create that would fail is advised:\n%s", r.Out)
 	}
 	w.Write("openapi.json", "{}")
@@ -153,5 +153,26 @@ func TestInit_NamesTheSchemasOfAKnownHub(t *testing.T) {
 		if text := w.Read(".tool/web/" + name); !strings.HasPrefix(text, "{\n  \"$schema\": \""+want+"\",\n") {
 			t.Errorf("%s is %s, want the schema %s", name, text, want)
 		}
+	}
+}
+
+func TestInit_PrintsStepsThatWorkInTheirOrder(t *testing.T) {
+	t.Parallel()
+	w := apptest.New(t)
+	w.Strict = true
+	w.Run(initialize.Command, "web", "--stack", "@alice/web").Done().
+		Prints("openapi.yaml does not exist yet", "client.json; then: ", "project create web --from web")
+	out := w.Run(initialize.Command, "web", "--env", "far", "--origin", "http://127.0.0.1:1").Done().Out
+	_, next, _ := strings.Cut(out, "Next:")
+	if !strings.Contains(next, "login --origin http://127.0.0.1:1\n") ||
+		!strings.Contains(next, "publish web --env far\n") || strings.Contains(next, "create") {
+		t.Errorf("without an API description: %s", next)
+	}
+	w.Write("openapi.yaml", "openapi: 3.1.0")
+	w.Run(initialize.Command, "web", "--env", "a").Done().Prints("publish web --env a\n",
+		"project create web-a --from web --env a\n")
+	w.Write(".tool/web/client.json", `{"project": "@alice/web", "source": "openapi.yaml", "settings": {}}`)
+	if out := w.Run(initialize.Command, "web", "--env", "b").Done().Out; strings.Contains(out, "publish") {
+		t.Errorf("with a project on the hub: %s", out)
 	}
 }
