@@ -6,6 +6,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -288,13 +289,18 @@ func (p *publish) fail(err error) error {
 	p.transfer.Hide()
 	f := app.Explain(p.hub, err).At(app.StagePublish)
 	if f.Code == wire.CodeVersionExists || f.Code == wire.CodeVersionNotNewer {
-		again := cmdline.Tool("publish").With(p.local.Name)
-		next := version.Bump(p.version, version.Patch)
-		bumpWouldDo := p.formerVersion == "" && p.hubStack != nil && version.Compare(next, p.newestVersion()) > 0
-		if bumpWouldDo {
-			again = again.Flag("--bump", string(version.Patch))
+		again, part := cmdline.Tool("publish").With(p.local.Name), cmp.Or(p.opts.Bump, string(version.Patch))
+		f = f.WithHint("raise version in %s and publish again", p.stackPath())
+		isBehind := p.hubStack != nil && (p.formerVersion != "" ||
+			version.Compare(version.Bump(p.version, version.Patch), p.newestVersion()) <= 0)
+		if isBehind { // these files may be older, too
+			f = f.WithHint("get the newest files, or raise version in %s to %s, and publish again",
+				p.stackPath(), p.newestVersion())
 		}
-		f = f.WithHint("raise version in %s and publish again", p.stackPath()).WithRecipe(again)
+		if p.hubStack != nil {
+			again = again.Flag("--bump", part)
+		}
+		f = f.WithRecipe(again)
 	}
 	return failure.Doing(f, p.local.Name, "publish %s", p.local.Name)
 }

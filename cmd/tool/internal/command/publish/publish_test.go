@@ -139,7 +139,11 @@ func TestPublish_BumpRestoresTheVersionWhenNothingWasPublished(t *testing.T) {
 	w := local(t)
 	stackJSON(w, "1.4.2")
 	w.Publish("2.0.0")
-	w.Run(publish.Command, "web", "--bump", "patch", "--json").Fails("version_not_newer", "publish")
+	f := w.Run(publish.Command, "web", "--bump", "patch", "--json").Fails("version_not_newer", "publish")
+	if hint, _ := f["hint"].(string); !strings.Contains(hint, "raise version in .tool/web/stack.json to 2.0.0") ||
+		!strings.Contains(fmt.Sprint(f["recipe"]), "publish web --bump patch") {
+		t.Errorf("%v", f)
+	}
 	hasStackJSON(w, "1.4.2")
 	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
 		return r.Method == http.MethodPut && apptest.Refuse(rw, 403, "not_permitted", "no")
