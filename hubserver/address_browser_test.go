@@ -88,7 +88,7 @@ func TestPane_LinksLeadToKeysAndFiles(t *testing.T) {
 	hub.publishModule("2.0.0", noting)
 	hub.settings(`{"title": "First", "theme": {"size": 1}}`)
 	b := editWithPreview(t, hub, "alice")
-	awaitPane(t, b, `part("notes").innerText === "theme.size: is small\nlabel: must be set"`)
+	awaitPane(t, b, `part("notes").innerText === "The app says\ntheme.size: is small\nlabel: must be set"`)
 	act(t, b, `filter("title"); type("title", "Draft")`)
 	act(t, b, `press("theme.size")`)
 	await(t, b,

@@ -339,6 +339,40 @@ func TestBrowser_PreviewKeepsFailureOverRestoredView(t *testing.T) {
 	}
 }
 
+func TestBrowser_PreviewSaysWhatTheAppPrints(t *testing.T) {
+	t.Parallel()
+	hub := previewHub(t)
+	hub.publishModule("2.0.0", noting)
+	files := filesOf(t, "app")
+	for i := range files {
+		if files[i].name == "src/main.tsx" {
+			files[i].content += `
+console.log('<b>one</b>', { two: 2 }, new Error('three'))
+console.warn('https://evil.example/', { toJSON() { throw 1 } })
+for (let i = 0; i < 5000; i++) console.debug('again')
+`
+		}
+	}
+	hub.as("alice").put(baseFiles, archive(t, files...)).want(200)
+	b := newBrowser(t)
+	b.signIn(t, hub.session("alice"))
+	b.open(t, hub.url+"/@acme/web/preview")
+	b.waitFor(t, `document.getElementById("preview").dataset.state === "painted"`)
+	b.waitFor(t, `document.querySelectorAll('[data-part="notes"] li').length === 102`)
+	said := do(t, b, chromedp.Evaluate[string](
+		`(box => [box.innerText.split("\n")[0], ...[...box.querySelectorAll("li")].slice(0, 5)`+
+			`.map(e => e.className + " " + e.textContent), box.querySelectorAll("a").length, box.hidden].join("|"))`+
+			`(document.querySelector('[data-part="notes"]'))`))
+	want := "The app says|warn theme.size: is small|error label: must be set|" +
+		`info <b>one</b> {"two":2} Error: three|warn https://evil.example/ (a value without text)|info again|2|false`
+	if said != want {
+		t.Errorf("it says %q, not %q", said, want)
+	}
+	// What the next view says takes the place of it.
+	hub.as("alice").put(baseFiles, archive(t, filesOf(t, "app")...)).want(200)
+	b.waitFor(t, `document.querySelectorAll('[data-part="notes"] li').length === 2`)
+}
+
 func TestBrowser_PreviewQuotesTheApp(t *testing.T) {
 	t.Parallel()
 	hub := previewHub(t)

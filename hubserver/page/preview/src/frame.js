@@ -31,6 +31,7 @@ let latest = 0
 const stage = new Stage(inner, {
   painted: (view, times) => tell('painted', { n: view.n, times }),
   failed: (view, failure) => failed(view.n, failure),
+  printed: (view, level, text) => tell('printed', { n: view.n, level, text }),
   left: (view, address) => tell('left', { n: view.n, address }),
 })
 

@@ -25,6 +25,23 @@ addEventListener('error', event => {
 })
 addEventListener('unhandledrejection', event => failed(event.reason, { message: event.reason }))
 
+// What the app prints is shown beside it, too, as far as the frame takes it.
+function rendered(value) {
+  try {
+    return typeof value === 'object' && !(value instanceof Error) ? JSON.stringify(value) : String(value)
+  } catch {
+    return '(a value without text)'
+  }
+}
+for (const [name, level] of [['debug', 'info'], ['log', 'info'], ['info', 'info'], ['warn', 'warn'], ['error', 'error']]) {
+  const native = console[name]
+  let printed = 0
+  console[name] = (...values) => {
+    native(...values)
+    if (++printed <= 100) report('printed', { level, text: cut(values.map(rendered).join(' ')) })
+  }
+}
+
 // ---- what an opaque origin does not have
 
 function storage() {

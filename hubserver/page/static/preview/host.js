@@ -95,7 +95,7 @@ export class Host {
     if (message.type === 'pong') return
     if (message.type === 'ready') return this.#begin()
     if (message.n !== this.#n && message.type !== 'failed') return // of an older update
-    if (message.type === 'generated' && this.#posted !== this.#all) return // of the good view, not of the newest
+    if ((message.type === 'generated' || message.type === 'printed') && this.#posted !== this.#all) return // of the good view, not of the newest
     if (message.type === 'painted') this.#painted = performance.now()
     this.on(message)
   }

@@ -8,10 +8,13 @@ const kinds = ['generate', 'build', 'app', 'hang']
 const levels = ['info', 'warn', 'error']
 const signs = [' ', '+', '-', '…']
 
+const note = v => ({ level: levels.includes(v?.level) ? v.level : 'info', at: text(v?.at, 1024), text: text(v?.text, 4000) })
+
 const readers = {
   ready: () => ({}),
   pong: m => ({ id: count(m.id) }),
   left: m => ({ n: count(m.n), address: text(m.address, 200) }),
+  printed: m => ({ n: count(m.n), ...note(m), at: '' }),
   painted: m => ({ n: count(m.n), times: numbers(m.times) }),
   failed: m => ({
     n: count(m.n), kind: kinds.includes(m.kind) ? m.kind : 'app', message: text(m.message, 4000) || 'unknown failure',
@@ -20,7 +23,7 @@ const readers = {
   generated: m => ({
     n: count(m.n), count: count(m.count),
     previews: list(m.previews, 500).map(p => ({ name: text(p?.name, 200), group: text(p?.group, 200) })).filter(p => p.name),
-    notes: list(m.notes, 100).map(note => ({ level: levels.includes(note?.level) ? note.level : 'info', at: text(note?.at, 1024), text: text(note?.text, 4000) })),
+    notes: list(m.notes, 100).map(note),
     changes: m.changes && typeof m.changes === 'object' ? changes(m.changes) : null,
   }),
 }

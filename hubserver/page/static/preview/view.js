@@ -76,11 +76,14 @@ function line([sign, text]) {
   return element(name, {}, `${sign} ${plain(text)}\n`);
 }
 
-// notes lists what the stack's module says, with a link to the key that it is about.
-export function notes(list, all, ref) {
-  list.hidden = all.length === 0;
-  list.replaceChildren(...all.map((note) => element("li", { class: note.level },
-    note.at ? element("a", { href: `/${ref}#key=${encodeURIComponent(note.at)}` }, plain(note.at)) : "", note.at ? ": " : "", plain(note.text))));
+// said lists what the app says: the notes of the stack's module, and then, as more of it, what the app
+// prints. A note's key leads to it where ref names the project that has an editor.
+export function said(box, all, isMore, ref) {
+  const list = box.querySelector("ul");
+  const key = (at) => (ref ? element("a", { href: `/${ref}#key=${encodeURIComponent(at)}` }, plain(at)) : plain(at));
+  const items = all.map(({ level, at, text }) => element("li", { class: level }, ...(at ? [key(at), ": "] : []), plain(text)));
+  list.replaceChildren(...(isMore ? list.children : []), ...items);
+  box.hidden = list.children.length === 0;
 }
 
 // menu offers the previews, by group, below the app itself.

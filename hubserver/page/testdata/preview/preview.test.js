@@ -43,6 +43,7 @@ test("untar refuses what is cut off", () => {
 test("read passes on only what a frame may say", () => {
   for (const odd of [null, undefined, 5, "ready", [], {}, { hub: 5 }, { hub: "constructor" }, { hub: "__proto__" }, { hub: "toString" }, { hub: "shout" }]) assert.equal(read(odd), null);
   assert.deepEqual(read({ hub: "ready", more: 1 }), { type: "ready" });
+  assert.deepEqual(read({ hub: "printed", n: 1, level: "shout", text: 5, at: "key" }), { type: "printed", n: 1, level: "info", at: "", text: "" });
   assert.deepEqual(read({ hub: "failed", n: "x", kind: "shout", message: {}, file: 5, line: -1 }), { type: "failed", n: 0, kind: "app", message: "unknown failure", file: "", line: 0, column: 0, trace: "" });
 });
 

@@ -20,8 +20,11 @@ function receive(message) {
       view.failure(part("failure"), message);
       break;
     case "generated":
-      notes(message.notes);
+      view.said(part("notes"), message.notes, false);
       view.menu(part("previews"), message.previews);
+      break;
+    case "printed":
+      view.said(part("notes"), [message], true);
       break;
     case "painted":
       if (shown.failed) break;
@@ -36,13 +39,6 @@ function receive(message) {
 }
 
 const refuse = (kind, message, hint) => view.failure(part("failure"), { kind, message, hint });
-
-function notes(all) {
-  const list = part("notes");
-  list.hidden = all.length === 0;
-  const item = ({ level, at, text }) => view.element("li", { class: level }, (at ? at + ": " : "") + text);
-  list.replaceChildren(...all.map(item));
-}
 
 // read reads what tool sends about the working tree: a line of JSON, and then the contents
 // of the files that it lists, but for those that the page has.
