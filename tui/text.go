@@ -177,6 +177,35 @@ func wrapLine(line string, width int) []string {
 	}
 }
 
+// Fold writes words in lines of at most width columns, of which all but the first are indented. A word is
+// never cut, so that it can be copied.
+func Fold(words []string, width int, indent string) []string {
+	lines, empty := []string{""}, true // no word is on the last line
+	for _, word := range words {
+		line := &lines[len(lines)-1]
+		if !empty && lipgloss.Width(*line+strings.TrimRight(word, " ")) > width {
+			lines = append(lines, indent)
+			line = &lines[len(lines)-1]
+		}
+		*line += word
+		empty = strings.TrimSpace(*line) == ""
+	}
+	return lines
+}
+
+// command matches the beginning of a command line that ends a text.
+var command = regexp.MustCompile(`: (tool|hub|git|go) `)
+
+// Words returns the words of a line, each with the spaces after it. A command at its end is one word.
+func Words(line string) []string {
+	at := command.FindStringIndex(line)
+	if at == nil {
+		return strings.SplitAfter(line, " ")
+	}
+	start := at[0] + len(": ")
+	return append(strings.SplitAfter(line[:start-1], " "), " ", line[start:])
+}
+
 // Bar returns a bar of width columns that shows how much of limit is used. It is empty only
 // if nothing is used, and full only if all is.
 func Bar(used, limit int64, width int) string {

@@ -25,7 +25,7 @@ func TestColour_IsOfATerminalAlone(t *testing.T) {
 		"\x1b[31m    - title: \"hub\"\x1b[0m\n")
 	w.Run(diff.Command, "shop").Exits(1).Prints("\x1b[31merror\x1b[0m: ")
 	w.Run(status.Command, "web").Done().Prints("\x1b[1mweb\x1b[0m\n",
-		"\x1b[2m  config      \x1b[0m \x1b[33mdiffers\x1b[0m\n")
+		"\x1b[2m  config       \x1b[0m\x1b[33mdiffers\x1b[0m\n")
 	w.Run(history.LogCommand, "web").Done().Prints("\x1b[32m+1\x1b[0m \x1b[2m~0\x1b[0m \x1b[2m-0\x1b[0m\n")
 	for name, set := range map[string]func(){
 		"NO_COLOR":      func() { t.Setenv("NO_COLOR", "1") },

@@ -28,6 +28,7 @@ type Printer struct {
 
 	theme   *tui.Theme // nil: without colours
 	links   bool       // addresses are shown as hyperlinks
+	columns int        // longer lines are folded; 0: none is
 	log     bool       // the lines probably go to the log of a pipeline
 	verbose bool       // details are shown
 
@@ -48,8 +49,11 @@ func (a *App) Printer() *Printer {
 func (a *App) PrinterTo(w io.Writer) *Printer {
 	p := &Printer{w: w, commandText: a.CommandText, log: a.Strict(), verbose: a.Verbose}
 	isTerminal := w == a.Streams.Out && a.Streams.OutTTY || w == a.Streams.Err && a.Streams.ErrTTY
-	if isTerminal && !a.Strict() && a.theme != nil {
-		p.theme = a.theme()
+	if isTerminal && !a.Strict() {
+		p.columns, _ = a.Streams.Size()
+		if a.theme != nil {
+			p.theme = a.theme()
+		}
 	}
 	return p
 }
@@ -62,21 +66,37 @@ func (p *Printer) Err() error { return p.err }
 
 // Line writes one line, of two screens at most: texts of a hub may have any length.
 func (p *Printer) Line(format string, args ...any) {
-	p.Whole(tui.Shorten(fmt.Sprintf(format, args...), maxLine))
+	p.painted(tui.Plain, tui.Shorten(fmt.Sprintf(format, args...), maxLine))
 }
 
-// Whole writes one line of any length.
-func (p *Printer) Whole(line string) { p.painted(tui.Plain, line) }
+// Whole writes one line of any length, which is not folded: one that is copied, or read by a program.
+func (p *Printer) Whole(format string, args ...any) {
+	p.write(escape.Line(fmt.Sprintf(format, args...)))
+}
 
-// painted writes one line of any length in the colour of its role. Of a warning, only the word
+// painted writes a line of any length in the colour of its role. Of a warning, only the word
 // before the colon has it.
 func (p *Printer) painted(role tui.Role, line string) {
 	line = strings.TrimRight(escape.Line(line), " ")
-	rest := ""
-	if word, after, found := strings.Cut(line, ": "); found && role == tui.Warned {
-		line, rest = word, ": "+after
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))] + "  "
+	for _, part := range p.fold(tui.Words(line), 0, indent) {
+		part = strings.TrimRight(part, " ")
+		word, after, found := strings.Cut(part, ": ")
+		if found && role == tui.Warned {
+			p.write(p.theme.Paint(role, word) + ": " + after)
+			role = tui.Plain
+		} else {
+			p.write(p.theme.Paint(role, part))
+		}
 	}
-	p.write(p.theme.Paint(role, line) + rest)
+}
+
+// fold returns words in lines that fit the terminal beside something else of used columns.
+func (p *Printer) fold(words []string, used int, indent string) []string {
+	if p.columns == 0 {
+		return []string{strings.Join(words, "")}
+	}
+	return tui.Fold(words, p.columns-used, indent)
 }
 
 // write writes a line that is escaped.
@@ -119,7 +139,12 @@ func (p *Printer) Field(name, format string, args ...any) {
 // FieldIn is Field with the value in the colour of its role.
 func (p *Printer) FieldIn(role tui.Role, name, format string, args ...any) {
 	value := escape.Line(tui.Shorten(fmt.Sprintf(format, args...), maxField))
-	p.write(p.theme.Paint(tui.Quiet, escape.Line(fmt.Sprintf("  %-12s", name))) + " " + p.theme.Paint(role, value))
+	name = escape.Line(fmt.Sprintf("  %-12s", name))
+	blank := utf8.RuneCountInString(name)
+	for _, part := range p.fold(tui.Words(value), blank+1, "") {
+		p.write(p.theme.Paint(tui.Quiet, name) + " " + p.theme.Paint(role, strings.TrimRight(part, " ")))
+		name = strings.Repeat(" ", blank)
+	}
 }
 
 // Detail is Field for what only --verbose shows, such as a digest.
@@ -165,25 +190,41 @@ func (p *Printer) Notes(notes []string) {
 // Cell returns a text to be shown in a row.
 func Cell(text string) string { return tui.Shorten(text, maxCell) }
 
-// Columns writes rows of cells in columns, each painted by paint; nil paints nothing.
+// Columns writes rows of cells in columns, each painted by paint; nil paints nothing. Where a terminal is
+// too narrow, a row is folded between its cells.
 func (p *Printer) Columns(rows [][]string, paint func(th *tui.Theme, column int, cell string) string) {
-	widths := map[int]int{}
+	widths, total := map[int]int{}, -len("  ")
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = escape.Line(Cell(cell))
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			if n := utf8.RuneCountInString(row[i]) + len("  "); n > widths[i] {
+				total += n - widths[i]
+				widths[i] = n
+			}
 		}
 	}
+	const indent = "    "
+	narrow := p.columns > 0 && total > p.columns
 	for _, row := range rows {
-		line := ""
+		var words []string
 		for i, cell := range row {
-			blank := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+len("  "))
+			n := utf8.RuneCountInString(cell)
+			if narrow && n > p.columns-len(indent) {
+				words = append(words, tui.Words(cell+"  ")...)
+				continue
+			}
+			blank := strings.Repeat(" ", widths[i]-n)
+			if narrow {
+				blank = "  "
+			}
 			if paint != nil && p.theme != nil {
 				cell = paint(p.theme, i, cell)
 			}
-			line += cell + blank
+			words = append(words, cell+blank)
 		}
-		p.write(line)
+		for _, line := range p.fold(words, 0, indent) {
+			p.write(line)
+		}
 	}
 }
 

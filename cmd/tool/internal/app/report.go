@@ -72,7 +72,7 @@ func (a *App) report(f failure.Failure) {
 		a.Diagnose("%s", line)
 	}
 	for _, line := range recipe {
-		a.PrinterTo(a.Streams.Err).Whole("  try: " + line)
+		a.PrinterTo(a.Streams.Err).Whole("  try: %s", line)
 	}
 	if f.RequestID != "" {
 		a.Diagnose("  request: %s", f.RequestID)

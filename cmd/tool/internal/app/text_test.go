@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -58,7 +60,7 @@ func TestPrinter_LongTextsAreShortened(t *testing.T) {
 		"warning": func(a *app.App) { a.Warn(long) },
 		"edit":    func(a *app.App) { a.Printer().Line("%s", app.Edit(edit.Edit)) },
 		"key": func(a *app.App) {
-			a.Printer().Whole(app.DifferenceLines(flat.Difference{Added: []flat.Entry{{Key: long}}})[0])
+			a.Printer().Whole("%s", app.DifferenceLines(flat.Difference{Added: []flat.Entry{{Key: long}}})[0])
 		},
 		"errors": func(a *app.App) { a.ReportFailure(e) },
 		"findings": func(a *app.App) {
@@ -93,5 +95,42 @@ func TestReportFailure_LongReasonHidesNothing(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %.200q", want, out.String())
 		}
+	}
+}
+
+// A text is folded in a terminal between its words, and never where a program or a shell reads it.
+func TestPrinter_FoldsAtTheTerminalsWidth(t *testing.T) {
+	words := strings.TrimSpace(strings.Repeat("word ", 15))
+	long := strings.Repeat("x", 60)
+	print := func(p *app.Printer) {
+		p.Line("%s more words", words)
+		p.Field("name", "%s; to undo it: tool push %s --undo", words, long)
+		p.Differences([]string{`~ title: "` + words + `" → "new"`})
+		p.Notes([]string{long + " " + long})
+		p.Columns([][]string{{"r1", "alice", long, "message " + words}, {"r2", "bob", "a", "b"}}, nil)
+		p.Whole("%s more words", words)
+	}
+	lookup := func(string) (string, bool) { return "", false }
+	var out, piped strings.Builder
+	print(app.New(lookup, term.Streams{Out: &out, Err: &out, InTTY: true, OutTTY: true}).Printer())
+	want := words + ` more
+  words
+  name         word word word word word word word word word word word word word
+               word word; to undo it:
+               tool push ` + long + ` --undo
+    ~ title: "word word word word word word word word word word word word word
+      word word" → "new"
+  note: ` + long + `
+    ` + long + `
+r1  alice  ` + long + `  message
+    word word word word word word word word word word word word word word word
+r2  bob  a  b
+` + words + " more words\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	print(app.New(lookup, term.Streams{Out: &piped, Err: &piped}).Printer())
+	if n := strings.Count(piped.String(), "\n"); n != 7 {
+		t.Errorf("%d lines in a pipe:\n%s", n, piped.String())
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -287,11 +288,14 @@ func (r Result) Exits(code int) Result {
 	return r
 }
 
-// Prints requires texts in what was printed.
+// folded matches where a line was folded.
+var folded = regexp.MustCompile(`\n +`)
+
+// Prints requires texts in what was printed, in lines of any length.
 func (r Result) Prints(texts ...string) Result {
 	r.Helper()
 	for _, text := range texts {
-		if !strings.Contains(r.Out+r.Err, text) {
+		if all := r.Out + r.Err; !strings.Contains(all, text) && !strings.Contains(folded.ReplaceAllString(all, " "), text) {
 			r.Errorf("no %q in\n%s%s", text, r.Out, r.Err)
 		}
 	}

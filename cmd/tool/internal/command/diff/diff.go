@@ -92,7 +92,7 @@ func (r *result) Text(w *app.Printer) {
 	o := r.options
 	if o.nameOnly {
 		for _, c := range app.Changes(r.Changes) {
-			w.Line("%s", c.Key)
+			w.Whole("%s", c.Key)
 		}
 		return
 	}
@@ -124,20 +124,20 @@ const maxValue = 60
 
 // markdown writes a result as a comment on a pull request.
 func (r *result) markdown(w *app.Printer) {
-	w.Line("### %s and the config of %s: %s",
+	w.Whole("### %s and the config of %s: %s",
 		app.Markdown(r.ProjectName), app.Markdown(r.Project.String()), app.DifferenceSummary(r.Changes))
-	w.Line("")
+	w.Whole("")
 	if r.Env == "" {
-		w.Line("Hub: %s", app.Markdown(r.Origin))
+		w.Whole("Hub: %s", app.Markdown(r.Origin))
 	} else {
-		w.Line("Hub: %s, environment: %s", app.Markdown(r.Origin), app.Markdown(r.Env))
+		w.Whole("Hub: %s, environment: %s", app.Markdown(r.Origin), app.Markdown(r.Env))
 	}
 	if r.Changes.Empty() {
 		return
 	}
-	w.Line("")
-	w.Line("| | key | on the hub | here |")
-	w.Line("|---|---|---|---|")
+	w.Whole("")
+	w.Whole("| | key | on the hub | here |")
+	w.Whole("|---|---|---|---|")
 	width, maxRows := maxValue, app.MaxShown
 	if r.options.full {
 		width, maxRows = math.MaxInt, math.MaxInt
@@ -146,15 +146,15 @@ func (r *result) markdown(w *app.Printer) {
 	changes := r.Changes.ByRecord()
 	for i, c := range app.Changes(changes) {
 		if i == maxRows {
-			w.Line("| | … and %d more | | |", changes.Len()-maxRows)
+			w.Whole("| | … and %d more | | |", changes.Len()-maxRows)
 			break
 		}
 		from, to := c.Values(width)
-		w.Line("| %s | %s | %s | %s |", words[c.Sign], app.Markdown(c.Key), app.Markdown(from), app.Markdown(to))
+		w.Whole("| %s | %s | %s | %s |", words[c.Sign], app.Markdown(c.Key), app.Markdown(from), app.Markdown(to))
 	}
 	for _, note := range r.Notes {
-		w.Line("")
-		w.Line("Note: %s", app.Markdown(note))
+		w.Whole("")
+		w.Whole("Note: %s", app.Markdown(note))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +31,6 @@ type log struct {
 
 func (*log) Kind() string { return "log" }
 
-// Text writes an entry in a line; in two where a terminal is too narrow.
 func (r *log) Text(w *app.Printer) {
 	var rows [][]string
 	for _, e := range r.Config {
@@ -46,21 +44,14 @@ func (r *log) Text(w *app.Printer) {
 		w.Line("%s has no history yet", r.Project)
 		return
 	}
-	terminal := r.target.App.Streams
-	if terminal.OutTTY {
+	if r.target.App.Streams.OutTTY {
 		heading := r.Project.String() + " on " + r.Origin
 		if r.Env != "" {
 			heading += ", environment " + r.Env
 		}
 		w.Heading("%s", heading)
 	}
-	if columns, _ := terminal.Size(); terminal.OutTTY && tooWide(rows, columns) {
-		for _, line := range inTwoLines(rows) {
-			w.Line("%s", line)
-		}
-	} else {
-		w.Columns(rows, painted)
-	}
+	w.Columns(rows, painted)
 	if r.More {
 		more := r.target.Line("log").Flag("-n", fmt.Sprint(2*r.maxEntries))
 		w.Notes([]string{"there are older entries; to list more: " + w.Command(more)})
@@ -94,30 +85,6 @@ func withMessage(row []string, message string) []string {
 		return row
 	}
 	return append(row, app.Cell(message))
-}
-
-// inTwoLines writes each row of a log in two lines, the second one indented.
-func inTwoLines(rows [][]string) []string {
-	var lines []string
-	for _, r := range rows {
-		lines = append(lines, strings.Join(r[:5], "  "), "    "+strings.Join(r[5:], "  ")) // what changed
-	}
-	return lines
-}
-
-// tooWide reports whether rows in columns do not fit into a line of the terminal.
-func tooWide(rows [][]string, columns int) bool {
-	widths := map[int]int{}
-	total := 0
-	for _, row := range rows {
-		for i, cell := range row {
-			if n := utf8.RuneCountInString(cell) + 2; n > widths[i] {
-				total += n - widths[i]
-				widths[i] = n
-			}
-		}
-	}
-	return total-2 > columns
 }
 
 // row is a line of a log. It starts with the number, because a restored revision has several.
