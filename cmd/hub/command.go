@@ -90,17 +90,21 @@ func (a *app) root() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("hub {{.Version}}\n")
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
+	cmdline.SetHelp(root, "Exit codes: 0 done, 1 failed, 2 usage")
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	root.PersistentFlags().StringVar(&a.db, "db", defaultDB, "use this `DATABASE`: sqlite:PATH or postgres://… (HUB_DB)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document")
-	root.AddCommand(
-		a.serveCommand(), a.migrateCommand(), a.backupCommand(), a.copyCommand(), a.fsckCommand(), a.gcCommand(),
-		a.auditCommand(),
+	root.PersistentFlags().BoolP("help", "h", false, "show this help")
+	root.Flags().BoolP("version", "v", false, "show the version")
+	cmdline.AddGroup(root, "Start:", a.serveCommand(),
 		cmdline.Group("account", "Manage accounts",
 			a.accountCreate(), a.accountList(), a.accountLink(), a.accountDisable(), a.accountEnable()),
-		cmdline.Group("member", "Manage org members", a.memberSet(), a.memberList(), a.memberRemove()),
 		cmdline.Group("token", "Manage tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke()),
+	)
+	cmdline.AddGroup(root, "Work on the data:", a.migrateCommand(), a.backupCommand(), a.copyCommand(), a.fsckCommand(),
+		a.gcCommand())
+	cmdline.AddGroup(root, "Other:", a.auditCommand(),
+		cmdline.Group("member", "Manage org members", a.memberSet(), a.memberList(), a.memberRemove()),
 		cmdline.Group("stack", "Manage stacks", a.stackWithdraw()),
 	)
 	for _, g := range guide.All {

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/guide"
@@ -84,31 +82,16 @@ the available actions.`,
 	root.SetVersionTemplate("tool {{.Version}}\n")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	root.SetUsageFunc(func(c *cobra.Command) error {
-		_, err := io.WriteString(c.OutOrStderr(), usageText(c))
-		return err
-	})
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(c.OutOrStdout(), helpText(c)) })
+	cmdline.SetHelp(root, "Exit codes: 0 done, 1 failed, 2 usage; more in tool help exit-codes")
 	a.GlobalFlags(root)
 	a.Merge = pull.Merge
 	root.Flags().Bool("version", false, "show the version")
-	root.AddGroup(
-		&cobra.Group{ID: "start", Title: "Start:"},
-		&cobra.Group{ID: "work", Title: "Work on a project:"},
-		&cobra.Group{ID: "other", Title: "Other:"},
-	)
-	add := func(id string, commands ...*cobra.Command) {
-		for _, c := range commands {
-			c.GroupID = id
-			root.AddCommand(c)
-		}
-	}
-	add("start", login.Command(a), login.LogoutCommand(a), initialize.Command(a))
-	add("work", status.Command(a), check.Command(a), publish.Command(a),
+	cmdline.AddGroup(root, "Start:", login.Command(a), login.LogoutCommand(a), initialize.Command(a))
+	cmdline.AddGroup(root, "Work on a project:", status.Command(a), check.Command(a), publish.Command(a),
 		project.Command(a, create.Command(a, publish.Local)), api.Command(a),
 		push.Command(a), pull.Command(a), diff.Command(a),
 		history.LogCommand(a), history.ShowCommand(a), history.RestoreCommand(a), preview.Command(a))
-	add("other", admin.Token(a), admin.Bot(a), admin.RateLimit(a), admin.Member(a),
+	cmdline.AddGroup(root, "Other:", admin.Token(a), admin.Bot(a), admin.RateLimit(a), admin.Member(a),
 		completionCommand(a), versionCommand(a))
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(cmdline.Help(root))
@@ -216,62 +199,6 @@ func noCommand(c *cobra.Command, args []string) error {
 		}
 	}
 	return cmdline.NoCommand(c, args)
-}
-
-// helpText is a command's description and how it is used. Cobra's template is not
-// used, because parsing it takes longer than everything else that showing help does.
-func helpText(c *cobra.Command) string {
-	return cmp.Or(c.Long, c.Short) + "\n\n" + usageText(c)
-}
-
-const helpColumns = 80
-
-// usageText is what help has below a command's description.
-func usageText(c *cobra.Command) string {
-	var b strings.Builder
-	entry := func(before string, c *cobra.Command) {
-		fmt.Fprintf(&b, "\n  %s%-*s %s", before, c.NamePadding(), c.Name(), c.Short)
-	}
-	flags := func(title string, flags *pflag.FlagSet) {
-		b.WriteString("\n\n" + title + ":\n" + strings.TrimRight(flags.FlagUsagesWrapped(helpColumns), " \n"))
-	}
-	b.WriteString("Usage:\n  ")
-	if c.HasAvailableSubCommands() {
-		b.WriteString(c.CommandPath() + " <command>")
-		groups := c.Groups()
-		if len(groups) == 0 {
-			groups = []*cobra.Group{{Title: "Commands:"}}
-		}
-		for _, group := range groups {
-			b.WriteString("\n\n" + group.Title)
-			for _, sub := range c.Commands() {
-				if sub.IsAvailableCommand() && sub.GroupID == group.ID {
-					entry("", sub)
-				}
-			}
-		}
-	} else {
-		b.WriteString(c.UseLine())
-	}
-	if c.HasExample() {
-		b.WriteString("\n\nExamples:\n" + c.Example)
-	}
-	if c.HasAvailableLocalFlags() {
-		flags("Flags", c.LocalFlags())
-	}
-	if c.HasAvailableInheritedFlags() {
-		flags("Flags of every command", c.InheritedFlags())
-	}
-	if c.HasHelpSubCommands() {
-		b.WriteString("\n\nMore help:")
-		for _, sub := range c.Commands() {
-			if sub.IsAdditionalHelpTopicCommand() {
-				entry("tool help ", sub)
-			}
-		}
-	}
-	b.WriteString("\n\nExit codes: 0 done, 1 failed, 2 usage; more in tool help exit-codes\n")
-	return b.String()
 }
 
 // topics returns the help that belongs to no command.
