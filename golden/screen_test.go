@@ -424,7 +424,7 @@ func TestPipe_HasNoEscapeCodes(t *testing.T) {
 	w := edited(t)
 	for _, args := range [][]string{{"push", "web"}, {"status"}, {"pull", "web"}, {"project", "rm", "web"}} {
 		c := w.command(args...)
-		c.Env = append(c.Env, "TERM=xterm-256color", "COLORTERM=truecolor", "CLICOLOR_FORCE=1")
+		c.Env = append(c.Env, "TERM=xterm-256color", "COLORTERM=truecolor")
 		out, err := c.CombinedOutput()
 		if code := codeOf(t, err); code != 0 || strings.Contains(string(out), escape) {
 			t.Errorf("tool %s: exit %d: %q", strings.Join(args, " "), code, out)

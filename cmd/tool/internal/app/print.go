@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/projecthub/cmd/internal/cmdline"
+	"example.com/projecthub/cmd/tool/internal/term"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/tui"
@@ -44,16 +45,18 @@ func (a *App) Printer() *Printer {
 	return p
 }
 
-// PrinterTo returns a printer of text on w. It has colours if w is a terminal that a person watches,
-// unless NO_COLOR is set.
+// PrinterTo returns a printer of text on w. It has colours if w is a terminal that a person watches, or
+// where CLICOLOR_FORCE wants them on stdout and stderr; NO_COLOR prevents both.
 func (a *App) PrinterTo(w io.Writer) *Printer {
 	p := &Printer{w: w, commandText: a.CommandText, log: a.Strict(), verbose: a.Verbose}
 	isTerminal := w == a.Streams.Out && a.Streams.OutTTY || w == a.Streams.Err && a.Streams.ErrTTY
 	if isTerminal && !a.Strict() {
 		p.columns, _ = a.Streams.Size()
-		if a.theme != nil {
-			p.theme = a.theme()
-		}
+	}
+	force := a.Getenv("CLICOLOR_FORCE")
+	forced := (w == a.Streams.Out || w == a.Streams.Err) && force != "" && force != "0"
+	if (p.columns > 0 || forced) && a.theme != nil {
+		p.theme = a.theme()
 	}
 	return p
 }
@@ -265,6 +268,52 @@ func Markdown(text string) string {
 		}
 	}
 	return b.String() + "</code>"
+}
+
+// page writes a text of a command that only reads on stdout: in a pager where it does not fit on the
+// screen of a person.
+func (a *App) page(text string) error {
+	columns, rows := a.Streams.Size()
+	height := 1 // that of the shell's next prompt
+	for line := range strings.Lines(text) {
+		height += 1 + utf8.RuneCountInString(line)/columns
+	}
+	if pager := a.pager(); pager != nil && height > rows {
+		err := a.Streams.Page(pager, text)
+		if err == nil {
+			return nil
+		}
+		a.Warn(fmt.Sprintf("cannot start the pager %s: %v", pager[0], err))
+	}
+	return a.print(text)
+}
+
+// print writes a text on stdout.
+func (a *App) print(text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(a.Streams.Out, text)
+	return err
+}
+
+// pager returns the command line of the pager in use, nil for none.
+func (a *App) pager() []string {
+	if a.Strict() || a.Streams.Screen == nil || a.Getenv("TERM") == "dumb" || a.Getenv("ACCESSIBLE") == "1" {
+		return nil
+	}
+	for _, name := range []string{"TOOL_PAGER", "PAGER"} {
+		if value, set := a.LookupEnv(name); set {
+			if words := strings.Fields(value); len(words) > 0 && words[0] != "cat" {
+				return words
+			}
+			return nil
+		}
+	}
+	if !term.Installed("less") {
+		return nil
+	}
+	return []string{"less"}
 }
 
 // Diagnose writes a line on stderr that is neither result nor failure.

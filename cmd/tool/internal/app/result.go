@@ -18,7 +18,8 @@ import (
 )
 
 // Result is what a command prints. That of a command that writes also has a method Effect, which
-// says what was done if the result cannot be printed, such as: the role was set.
+// says what was done if the result cannot be printed, such as: the role was set. One that may be long has
+// a method Paged.
 type Result interface {
 	Kind() string // the type of the JSON document
 	Text(w *Printer)
@@ -74,6 +75,11 @@ func (a *App) Show(r Result) error {
 		return unprinted(effect, a.writeJSON(r.Kind(), r, redact))
 	}
 	p := a.Printer()
+	_, mayBeLong := r.(interface{ Paged() })
+	var text strings.Builder
+	if mayBeLong {
+		p.w = &text
+	}
 	if r, ok := r.(interface{ where() (env, origin string) }); ok {
 		p.env, p.origin = r.where()
 	}
@@ -86,6 +92,9 @@ func (a *App) Show(r Result) error {
 		} else {
 			p.Notes(r.notes())
 		}
+	}
+	if mayBeLong {
+		p.err = a.page(text.String())
 	}
 	return unprinted(effect, p.err)
 }

@@ -70,13 +70,18 @@ func (a *App) Execute(root *cobra.Command, args []string) int {
 	a.commands = root
 	root.SetArgs(args)
 	root.SetIn(a.Streams.In)
-	out := &checked{w: a.Streams.Out}
-	root.SetOut(out)
-	root.SetErr(&checked{w: a.Streams.Err})
+	var help, errs strings.Builder // what cobra writes: help and completions
+	root.SetOut(&help)
+	root.SetErr(&errs)
 	c, err := root.ExecuteContextC(context.Background())
 	a.Command = commandOf(c)
-	if err == nil && out.err != nil {
-		err = &runError{failure.Doing(out.err, "", "write to stdout")}
+	_, _ = io.WriteString(a.Streams.Err, escape.Text(errs.String()))
+	write := a.print
+	if a.Command == "help" { // the help of a command, by --help, is not paged
+		write = a.page
+	}
+	if unprinted := write(escape.Text(help.String())); err == nil && unprinted != nil {
+		err = &runError{failure.Doing(unprinted, "", "write to stdout")}
 	}
 	return a.exit(err)
 }
@@ -92,21 +97,6 @@ const (
 func setGC() {
 	debug.SetGCPercent(gcPercent)
 	runtime.AddCleanup(new([32]byte), func(struct{}) { debug.SetMemoryLimit(memoryLimit) }, struct{}{})
-}
-
-// checked escapes what cobra writes, such as help and completions. Cobra ignores errors of
-// writing; checked keeps the first.
-type checked struct {
-	w   io.Writer
-	err error // nil: all was written
-}
-
-func (c *checked) Write(p []byte) (int, error) {
-	_, err := io.WriteString(c.w, escape.Text(string(p)))
-	if c.err == nil {
-		c.err = err
-	}
-	return len(p), err
 }
 
 // commandOf returns a command without the program's name.

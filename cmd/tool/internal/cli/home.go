@@ -141,10 +141,10 @@ func act(ctx context.Context, a *app.App, key, local, onHub string) (err error) 
 // read shows what a command prints, until the person leaves it.
 func read(ctx context.Context, a *app.App, title string, command func() error) error {
 	var text strings.Builder
-	out := a.Streams.Out
-	a.Streams.Out = &text
+	streams := a.Streams
+	a.Streams.Out, a.Streams.Screen = &text, nil
 	err := command()
-	a.Streams.Out = out
+	a.Streams = streams
 	a.Said() // it is shown whole
 	if err != nil {
 		return err

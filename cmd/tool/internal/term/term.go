@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strconv"
@@ -32,6 +33,8 @@ type Streams struct {
 	Out, Err              io.Writer
 	InTTY, OutTTY, ErrTTY bool // a terminal is at the other end
 	size                  func() (columns, rows int, err error)
+
+	Screen io.Writer // the terminal itself, which a pager draws on; nil: there is none
 }
 
 // Standard returns the process's own streams.
@@ -41,6 +44,7 @@ func Standard() Streams {
 		InTTY:  isatty.IsTerminal(os.Stdin.Fd()) || isatty.IsCygwinTerminal(os.Stdin.Fd()),
 		OutTTY: isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
 		ErrTTY: isatty.IsTerminal(os.Stderr.Fd()) || isatty.IsCygwinTerminal(os.Stderr.Fd()),
+		Screen: os.Stdout,
 		size:   func() (int, int, error) { return xterm.GetSize(int(os.Stdout.Fd())) },
 	}
 }
@@ -105,6 +109,31 @@ func Command(ctx context.Context, program string, args ...string) (*exec.Cmd, er
 	c := exec.CommandContext(ctx, path, args...)
 	c.Env = Environment(os.Environ())
 	return c, nil
+}
+
+// Installed reports whether a program is in PATH.
+func Installed(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+// Page shows a text in a pager until a person leaves it. As git does, it has less leave a text that fits
+// on the screen, unless LESS says otherwise. The pager alone acts on ctrl-c. An error means that nothing
+// was shown.
+func (s Streams) Page(pager []string, text string) error {
+	c, err := Command(context.Background(), pager[0], pager[1:]...)
+	if err != nil {
+		return err
+	}
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(text), s.Screen, s.Err
+	c.Env = append([]string{"LESS=FRX"}, c.Env...) // of two values, the last counts
+	if err := c.Start(); err != nil {
+		return err
+	}
+	signal.Ignore(os.Interrupt)
+	defer signal.Reset(os.Interrupt)
+	_ = c.Wait() // the text was shown, as far as the person wanted to read it
+	return nil
 }
 
 // Environment returns env without the variables that hold secrets: tool's token,

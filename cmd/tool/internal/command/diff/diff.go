@@ -88,6 +88,9 @@ type result struct {
 
 func (*result) Kind() string { return "diff" }
 
+// Paged has a long text shown in a pager.
+func (*result) Paged() {}
+
 func (r *result) Text(w *app.Printer) {
 	o := r.options
 	if o.nameOnly {

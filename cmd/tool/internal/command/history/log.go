@@ -31,6 +31,9 @@ type log struct {
 
 func (*log) Kind() string { return "log" }
 
+// Paged has a long text shown in a pager.
+func (*log) Paged() {}
+
 func (r *log) Text(w *app.Printer) {
 	var rows [][]string
 	for _, e := range r.Config {
@@ -194,6 +197,9 @@ type shown struct {
 }
 
 func (*shown) Kind() string { return "revision" }
+
+// Paged has a long text shown in a pager.
+func (*shown) Paged() {}
 
 func (r *shown) Text(w *app.Printer) {
 	w.Head("%s at %s", r.Project, r.Revision)
