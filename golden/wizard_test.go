@@ -434,7 +434,8 @@ func TestWizard_FollowsTerminalSize(t *testing.T) {
 	w.show(term, "wizard-resize")
 	term.resize(narrow)
 	term.until("is narrow", func(s string) bool {
-		return strings.Contains(s, "@alice, the\n") && strings.Contains(s, "> web2") && strings.Contains(s, "esc back")
+		return strings.Contains(s, "@alice, the\naccount of the stack.") && strings.Contains(s, "> web2") &&
+			strings.Contains(s, "esc back")
 	})
 	w.show(term, "wizard-resize-narrow")
 	term.resize(usual)
