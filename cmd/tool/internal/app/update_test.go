@@ -13,7 +13,7 @@ import (
 )
 
 // notice is how an update notice about a hub of release 1.0.0 ends.
-const notice = "go install example.com/projecthub/cmd/tool@v1.0.0\n"
+const notice = "to update it: go install example.com/projecthub/cmd/tool@v1.0.0\n"
 
 // release makes this program one of a version until the test ends.
 func release(t *testing.T, version string) {

@@ -32,20 +32,20 @@ type Streams struct {
 	In                    io.Reader
 	Out, Err              io.Writer
 	InTTY, OutTTY, ErrTTY bool // a terminal is at the other end
-	size                  func() (columns, rows int, err error)
 
-	Screen io.Writer // the terminal itself, which a pager draws on; nil: there is none
+	Screen  io.Writer                             // the terminal itself, which a pager draws on; nil: there is none
+	Measure func() (columns, rows int, err error) // its size; nil: see Size
 }
 
 // Standard returns the process's own streams.
 func Standard() Streams {
 	return Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		InTTY:  isatty.IsTerminal(os.Stdin.Fd()) || isatty.IsCygwinTerminal(os.Stdin.Fd()),
-		OutTTY: isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
-		ErrTTY: isatty.IsTerminal(os.Stderr.Fd()) || isatty.IsCygwinTerminal(os.Stderr.Fd()),
-		Screen: os.Stdout,
-		size:   func() (int, int, error) { return xterm.GetSize(int(os.Stdout.Fd())) },
+		InTTY:   isatty.IsTerminal(os.Stdin.Fd()) || isatty.IsCygwinTerminal(os.Stdin.Fd()),
+		OutTTY:  isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
+		ErrTTY:  isatty.IsTerminal(os.Stderr.Fd()) || isatty.IsCygwinTerminal(os.Stderr.Fd()),
+		Screen:  os.Stdout,
+		Measure: func() (int, int, error) { return xterm.GetSize(int(os.Stdout.Fd())) },
 	}
 }
 
@@ -54,10 +54,10 @@ func (s Streams) Interactive() bool { return s.InTTY && s.OutTTY }
 
 // HungUp reports that the terminal which questions were asked on is gone.
 func (s Streams) HungUp() bool {
-	if !s.Interactive() || s.size == nil {
+	if !s.Interactive() || s.Measure == nil {
 		return false
 	}
-	if _, _, err := s.size(); err != nil {
+	if _, _, err := s.Measure(); err != nil {
 		return true
 	}
 	f, ok := s.In.(*os.File)
@@ -66,8 +66,8 @@ func (s Streams) HungUp() bool {
 
 // Size returns the terminal's columns and rows, 80 and 24 if it reports none.
 func (s Streams) Size() (columns, rows int) {
-	if s.size != nil {
-		if columns, rows, err := s.size(); err == nil && columns > 0 && rows > 0 {
+	if s.Measure != nil {
+		if columns, rows, err := s.Measure(); err == nil && columns > 0 && rows > 0 {
 			return columns, rows
 		}
 	}

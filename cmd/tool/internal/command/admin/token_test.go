@@ -88,8 +88,10 @@ func TestTokenRevoke_NamesTheTokensThatEndWithIt(t *testing.T) {
 		return id, born
 	}
 	id, born := parent(12)
-	w.Run(admin.Token, "revoke", id).Done().
-		Prints("Revoked "+id+" (parent)\n", "\nRevoked with it: ", strings.Join(born[:10], ", ")+", and 2 more\n")
+	want := "Revoked " + id + " (parent)\nRevoked with it: " + strings.Join(born[:10], ", ") + ", and 2 more\n"
+	if r := w.Run(admin.Token, "revoke", id).Done(); r.Out != want {
+		t.Errorf("%q, want %q", r.Out, want)
+	}
 	id, born = parent(1)
 	childID, _, _ := strings.Cut(born[0], " ")
 	w.Run(admin.Token, "revoke", id, "--json").Done().Prints(`"alsoRevoked":[{"id":"` + childID + `","name":"child-0"}]`)
