@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,7 +25,7 @@ type Pulled struct {
 type Bases struct {
 	env    string // the project's environment
 	stored storedBases
-	theirs *storedBases // of the other side, in a file that git merged with conflicts; nil: there are none
+	theirs storedBases // of the other side, in a file that git merged with conflicts; nil: there are none
 }
 
 type storedBases = map[string]storedBase
@@ -62,7 +61,7 @@ func (b Bases) Of(origin string, r ref.Ref) *Pulled {
 func (b Bases) Sides(origin string, r ref.Ref) (sides []Pulled) {
 	all := []storedBases{b.stored}
 	if b.Merged() {
-		all = append(all, *b.theirs)
+		all = append(all, b.theirs)
 	}
 	for _, stored := range all {
 		if base := b.at(stored, origin); base != nil && base.Project == r {
@@ -75,8 +74,8 @@ func (b Bases) Sides(origin string, r ref.Ref) (sides []Pulled) {
 // Merged reports whether the bases are those of both sides of a merge of git with conflicts.
 func (b Bases) Merged() bool { return b.theirs != nil }
 
-// At returns the base of the hub at origin, of whatever project, nil for none and after a merge with
-// conflicts.
+// At returns the base of the hub at origin, whichever project it is of: nil for none, and after a merge
+// with conflicts.
 func (b Bases) At(origin string) *Pulled {
 	if b.Merged() {
 		return nil
@@ -126,7 +125,7 @@ func (p *Project) parseBases(text []byte) (Bases, error) {
 	stored, errOurs := p.parseStored(ours)
 	other, errTheirs := p.parseStored(theirs)
 	if errOurs == nil && errTheirs == nil {
-		b.stored, b.theirs = stored, &other
+		b.stored, b.theirs = stored, other
 	}
 	return b, err
 }
@@ -198,17 +197,12 @@ func (p *Project) RecordPulled(origin string, pulled Pulled) error {
 		if former := bases.Of(origin, pulled.Project); former != nil {
 			base.Revision, base.Tree = cmp.Or(base.Revision, former.Revision), cmp.Or(base.Tree, former.Tree)
 		}
-		if bases.Merged() {
-			theirs := *bases.theirs
-			for key := range theirs {
-				if _, ok := bases.stored[key]; !ok {
-					bases.stored[key] = theirs[key]
-				}
+		for key, other := range bases.theirs {
+			if ours, ok := bases.stored[key]; ok && ours != other {
+				delete(bases.stored, key)
+			} else {
+				bases.stored[key] = other
 			}
-			maps.DeleteFunc(bases.stored, func(key string, ours storedBase) bool {
-				other, ok := theirs[key]
-				return ok && other != ours
-			})
 		}
 		switch {
 		case pulled == (Pulled{}):
