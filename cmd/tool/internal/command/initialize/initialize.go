@@ -266,13 +266,11 @@ func missingSource(p *workspace.Project) string {
 // for the workspace's. Each works after those before it; what needs a missing API description is in
 // the note about that.
 func (r *initialized) addNext(a *app.App, p *workspace.Project, origin string, isSample bool) {
-	add := func(lines ...cmdline.Line) {
-		for _, l := range lines {
-			if p.Env != "" {
-				l = l.Flag("--env", p.Env)
-			}
-			r.next = append(r.next, l)
+	inEnv := func(l cmdline.Line) cmdline.Line {
+		if p.Env != "" {
+			l = l.Flag("--env", p.Env)
 		}
+		return l
 	}
 	login, isLoggedIn := cmdline.Tool("login"), a.LoggedIn().User != ""
 	if logins, err := a.Logins(); err == nil && origin != "" {
@@ -284,23 +282,20 @@ func (r *initialized) addNext(a *app.App, p *workspace.Project, origin string, i
 	}
 	// A project that is on the workspace's hub has its stack there.
 	if client, err := p.In("").Client(); err != nil || origin != "" || !client.Project.Present() {
-		add(cmdline.Tool("publish").With(p.Name))
+		r.next = append(r.next, inEnv(cmdline.Tool("publish").With(p.Name)))
 	}
-	create := cmdline.Tool("project", "create").With(p.NewSlug()).Flag("--from", p.Name)
+	create := inEnv(cmdline.Tool("project", "create").With(p.NewSlug()).Flag("--from", p.Name))
 	missing := missingSource(p)
 	switch {
 	case missing != "":
-		if p.Env != "" {
-			create = create.Flag("--env", p.Env)
-		}
 		r.note("%s does not exist yet: add the API's description, or change source in .tool/%s/client.json; then: %s",
 			missing, p.Name, a.CommandText(create))
 	case isSample:
-		add(create.Flag("--base-files"), cmdline.Tool("preview").With(p.Name))
+		r.next = append(r.next, create.Flag("--base-files"), cmdline.Tool("preview").With(p.Name))
 	case isLoggedIn && p.Env == "":
-		add(create, cmdline.Tool("push").With(p.Name))
+		r.next = append(r.next, create, cmdline.Tool("push").With(p.Name))
 	default:
-		add(create)
+		r.next = append(r.next, create)
 	}
 }
 

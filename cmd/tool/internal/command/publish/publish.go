@@ -289,7 +289,7 @@ func (p *publish) fail(err error) error {
 	p.transfer.Hide()
 	f := app.Explain(p.hub, err).At(app.StagePublish)
 	if f.Code == wire.CodeVersionExists || f.Code == wire.CodeVersionNotNewer {
-		again, part := cmdline.Tool("publish").With(p.local.Name), cmp.Or(p.opts.Bump, string(version.Patch))
+		again := cmdline.Tool("publish").With(p.local.Name)
 		f = f.WithHint("raise version in %s and publish again", p.stackPath())
 		isBehind := p.hubStack != nil && (p.formerVersion != "" ||
 			version.Compare(version.Bump(p.version, version.Patch), p.newestVersion()) <= 0)
@@ -298,7 +298,7 @@ func (p *publish) fail(err error) error {
 				p.stackPath(), p.newestVersion())
 		}
 		if p.hubStack != nil {
-			again = again.Flag("--bump", part)
+			again = again.Flag("--bump", cmp.Or(p.opts.Bump, string(version.Patch)))
 		}
 		f = f.WithRecipe(again)
 	}
