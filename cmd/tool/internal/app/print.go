@@ -94,7 +94,7 @@ func (p *Printer) painted(role tui.Role, line string) {
 	}
 }
 
-// fold returns words in lines that fit the terminal beside something else of used columns.
+// fold returns words in lines that fit the terminal after a text that takes used columns of each.
 func (p *Printer) fold(words []string, used int, indent string) []string {
 	if p.columns == 0 {
 		return []string{strings.Join(words, "")}

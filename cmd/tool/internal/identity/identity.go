@@ -92,8 +92,8 @@ func (id *Identity) UsesOtherHub() bool {
 // Without an origin, the entry of the login file is that of the workspace's hub, or else that
 // of the current hub. A stored token is sent only to the origin that it was stored for. A
 // given token is not sent to an origin that only a file of the workspace names, nor to the
-// default where the workspace has another hub. The failure
-// is token_malformed, not_a_hub for a malformed origin, or no_token.
+// default where the workspace has another hub. The failure is token_malformed, not_a_hub for
+// a malformed origin, or no_token.
 func Resolve(o Options) (*Identity, error) {
 	id := &Identity{Workspace: o.Workspace}
 	if err := id.findToken(o); err != nil {

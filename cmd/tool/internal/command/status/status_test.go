@@ -116,7 +116,7 @@ func TestStatus_SaysHowToRestoreADeletedProject(t *testing.T) {
 	if _, err := w.Client().DeleteProject(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	restore := ", deleted; to restore it: tool -C " + w.Dir + " project restore @alice/web"
+	restore := ", deleted; to restore it: tool -C " + w.Dir + " project restore @alice/web\n"
 	w.Run(status.Command).Done().Prints("@alice/web (client.json)"+restore, "prod         @alice/web"+restore)
 	w.Run(status.Command, "--json").Done().Prints(`"deleted":true`)
 }
