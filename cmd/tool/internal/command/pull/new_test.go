@@ -55,6 +55,7 @@ func TestPull_CreatesTheLocalProjectOfAHubProject(t *testing.T) {
 	}
 	w.Run(push.Command, "web", "--base-files", "--no-clobber").Done().Prints("Already up to date.")
 	w.Run(pull.Command, "@alice/web").Done().Prints("Already up to date.")
+	w.Run(pull.Command, "alice/web").Done().Prints("Already up to date.")
 	w.Run(pull.Command, "web", "--undo", "--json").Fails("nothing_kept", "read")
 }
 

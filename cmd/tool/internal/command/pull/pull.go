@@ -185,8 +185,8 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	return a.Show(r)
 }
 
-// isHubProject reports whether an argument names a hub project, not a local one.
-func isHubProject(arg string) bool { return strings.HasPrefix(arg, "@") }
+// isHubProject reports whether an argument names a hub project, as @account/slug or account/slug, not a local one.
+func isHubProject(arg string) bool { return strings.ContainsAny(arg, "@/") }
 
 // findLocal returns the local project called name, or the only one. For the name of a hub project it
 // is the one with this destination; without one it is created, and remove removes it again.
