@@ -181,6 +181,10 @@ func auditPreview(t *testing.T, b *browser, name string) {
 		if wide := do(t, b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > width {
 			t.Errorf("%s is %d pixels wide in a window of %d", name, wide, width)
 		}
+		const beyond = `[...document.querySelectorAll(".dock")].some(bar => bar.scrollWidth > bar.clientWidth)`
+		if do(t, b, chromedp.Evaluate[bool](beyond)) {
+			t.Errorf("%s: the buttons of the dock reach beyond it in a window of %d pixels", name, width)
+		}
 	}
 	b.media(t, "forced-colors", "active")
 	if hidden := do(t, b, chromedp.Evaluate[[]string](hiddenControls)); len(hidden) > 0 {
