@@ -22,13 +22,19 @@ import (
 	"example.com/projecthub/prompts"
 )
 
-// push is one push: prepare reads local files, plan asks the hub, and apply writes to the hub.
+// push is one push: prepare reads local files, plan asks the hub, confirm asks the user, and apply writes to the hub.
 type push struct {
 	app.Target
 	opts     Options
 	asks     bool // before others' work is overwritten, and before sensitive files are pushed
 	transfer prompts.Transfer
 
+	input
+	outcome
+}
+
+// input is what a push reads here. Of what is not pushed it has nothing.
+type input struct {
 	config    flat.Config
 	body      wire.PutConfig
 	files     *app.Files
@@ -36,8 +42,11 @@ type push struct {
 	blobs     *basefiles.Blobs
 	last      tree.Base            // the base files that were last pushed or pulled
 	sensitive func() app.Sensitive // waits until git has said which files it ignores
+}
 
-	ambiguous bool // writeConfig failed, but may have replaced a config
+// outcome is what a push that failed has done, beside what [app.Target] tells of it.
+type outcome struct {
+	ambiguous bool // the config may have been written, and may have replaced one
 	replaced  bool // a config was replaced
 	merged    bool // the hub's config was merged into client.json
 }
@@ -71,7 +80,7 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	case o.Undo:
 		r, err = p.undo(ctx)
 	default:
-		r, err = p.push(ctx)
+		r, err = p.run(ctx)
 	}
 	p.transfer.Hide()
 	if err != nil {
@@ -80,12 +89,12 @@ func Run(ctx context.Context, a *app.App, name string, o Options) error {
 	return a.Show(r)
 }
 
-// push makes a plan, asks about it, and carries it out.
-func (p *push) push(ctx context.Context) (*result, error) {
+// run makes a plan, asks about it, and carries it out.
+func (p *push) run(ctx context.Context) (*result, error) {
+	defer p.close()
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
-	defer p.close()
 	plan, err := p.plan(ctx)
 	if err != nil {
 		return nil, err
@@ -96,17 +105,17 @@ func (p *push) push(ctx context.Context) (*result, error) {
 	return p.apply(ctx, plan)
 }
 
-// prepare does everything that needs no answer of the hub. Of several failures it returns the one of
-// the first stage: read, destination, then that of the token.
-func (p *push) prepare(ctx context.Context) (err error) {
+// prepare does everything that needs no answer of the hub. A file that cannot be read is reported before
+// a destination or a token that cannot be found.
+func (p *push) prepare(ctx context.Context) error {
 	if err := p.read(); err != nil {
 		return err
 	}
-	hubErr := p.findHub(ctx) // returned below: a failure to read files comes first
+	hubErr := p.findHub(ctx)
 	if p.opts.files() {
+		var err error
 		o := basefiles.Options{AllowEmpty: p.opts.AllowEmpty, ListSkipped: p.opts.DryRun}
-		p.files, err = p.App.ChooseFiles(ctx, p.Local, p.Client, o, p.transfer.Update)
-		if err != nil {
+		if p.files, err = p.App.ChooseFiles(ctx, p.Local, p.Client, o, p.transfer.Update); err != nil {
 			return failure.At(app.StageRead, err)
 		}
 	}
@@ -114,9 +123,24 @@ func (p *push) prepare(ctx context.Context) (err error) {
 		return hubErr
 	}
 	p.Hub.BeginPush(p.opts.Message)
-	if p.files == nil {
+	if !p.opts.files() {
 		return nil
 	}
+	return failure.At(app.StageRead, p.screen(ctx))
+}
+
+// read reads client.json, and its settings if they are pushed.
+func (p *push) read() (err error) {
+	p.Client, err = p.App.ReadClient(p.Local)
+	if err == nil && p.opts.config() {
+		p.config, p.body, err = app.ReadConfig(p.Client)
+	}
+	return failure.At(app.StageRead, err)
+}
+
+// screen finds the files that git ignores and those that hold secrets. Where nobody is asked about them,
+// it leaves out the former and refuses the latter.
+func (p *push) screen(ctx context.Context) (err error) {
 	p.chosen = p.files.Digest
 	p.last = p.App.SyncState().LastFiles(p.Hub.Origin(), p.Project)
 	known := p.last
@@ -127,7 +151,7 @@ func (p *push) prepare(ctx context.Context) (err error) {
 	if p.App.Strict() && !p.App.State().Consented(app.IgnoredConsent(p.Hub.Origin(), p.Project)) {
 		found := p.sensitive()
 		if found.Ignored, err = p.files.LeaveOut(found.Ignored, p.opts.AllowSecrets); err != nil {
-			return failure.At(app.StageRead, err)
+			return err
 		}
 		p.sensitive = func() app.Sensitive { return found }
 	}
@@ -135,16 +159,7 @@ func (p *push) prepare(ctx context.Context) (err error) {
 	if p.asks || p.opts.DryRun {
 		return nil
 	}
-	return failure.At(app.StageRead, p.refuseSecrets())
-}
-
-// read reads client.json, and its settings if they are pushed.
-func (p *push) read() (err error) {
-	p.Client, err = p.App.ReadClient(p.Local)
-	if err == nil && p.opts.config() {
-		p.config, p.body, err = app.ReadConfig(p.Client)
-	}
-	return failure.At(app.StageRead, err)
+	return p.refuseSecrets()
 }
 
 // findHub resolves the destination of the push and connects to its hub.
@@ -170,7 +185,9 @@ func (p *push) refuseSecrets() error {
 
 // close closes connections and files, because a watch makes many pushes.
 func (p *push) close() {
-	p.Hub.CloseIdle()
+	if p.Hub != nil {
+		p.Hub.CloseIdle()
+	}
 	if p.blobs != nil {
 		p.blobs.Close()
 	}
@@ -185,7 +202,8 @@ func (p *push) apply(ctx context.Context, plan *planned) (*result, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.wroteConfig(r, written, plan)
+		p.Done.ConfigWritten = true
+		p.addConfig(r, written, plan)
 		base.Revision = written.Revision
 	}
 	if p.opts.files() {
@@ -194,61 +212,59 @@ func (p *push) apply(ctx context.Context, plan *planned) (*result, error) {
 			p.App.RecordSync(plan.Origin, base, nil)
 			return nil, err
 		}
-		p.wroteFiles(r, written)
+		p.Done.BaseFilesWritten = true
+		p.addFiles(r, written)
 		base.Tree = p.files.Digest
 	}
 	return r, p.record(r, base)
 }
 
-// maxReplans bounds how often a push that asks nothing is planned again, because the hub's
-// config or base files have changed.
+// maxReplans bounds how often a push is planned again.
 const maxReplans = 10
 
-// writeConfig replaces the config, unless the plan says that the hub has it already. If the hub's
-// config has changed since the plan, it plans and asks again.
-func (p *push) writeConfig(ctx context.Context, plan *planned) (*wire.ConfigWritten, error) {
-	refused := noRevision // the revision that the hub refused last; no plan has this one
-	for replans := 0; plan.same == nil; replans++ {
-		written, err := p.Hub.PutConfig(ctx, p.Project, p.body, plan.match)
+// writePlanned calls write until the hub does not say that its config or base files have changed since the plan. Each
+// time that it says so, replan plans and asks again.
+func (p *push) writePlanned(write, replan func() error) error {
+	for replans := 0; ; replans++ {
+		err := write()
+		if !hubclient.HasCode(err, wire.CodeRevisionChanged, wire.CodeSetExists) {
+			return err
+		}
+		if replans == maxReplans {
+			return failure.Of(p.Hub.Fault(err)).WithHint("the hub says so at each of %d tries: try again later", replans+1)
+		}
+		if err := replan(); err != nil {
+			return err
+		}
+	}
+}
+
+// writeConfig replaces the config, unless the plan says that the hub has it already.
+func (p *push) writeConfig(ctx context.Context, plan *planned) (written *wire.ConfigWritten, err error) {
+	write := func() error {
+		if written = plan.same; written != nil {
+			return nil
+		}
+		written, err = p.Hub.PutConfig(ctx, p.Project, p.body, plan.match)
 		replaces := plan.current != nil && plan.current.HasConfig
 		p.ambiguous = err != nil && !hubclient.NotApplied(err) && replaces
-		changed := hubclient.HasCode(err, wire.CodeRevisionChanged)
-		if !changed || p.opts.IfRevision.Given() {
-			return written, err
-		}
-		tooOften := !p.asks && replans == maxReplans
-		if plan.match == refused || tooOften {
-			return nil, failure.Of(p.Hub.Fault(err)).
-				WithHint("the hub refuses the revision that it says it has, or its config changes all the time: try again later")
-		}
-		refused = plan.match
+		return err
+	}
+	return written, p.writePlanned(write, func() error {
 		if err := p.planConfig(ctx, plan, ""); err != nil {
-			return nil, err
+			return err
 		}
 		notice := ""
 		if plan.current != nil {
 			notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", plan.current.UpdatedBy)
 		}
-		if err := p.confirmConfig(ctx, plan, notice); err != nil {
-			return nil, err
-		}
-	}
-	return plan.same, nil
+		return p.confirmConfig(ctx, plan, notice)
+	})
 }
 
-// wroteConfig adds the hub's answer to the result.
-func (p *push) wroteConfig(r *result, w *wire.ConfigWritten, plan *planned) {
-	p.Done.ConfigWritten = true
-	if plan.damaged {
-		r.Note("the hub's config was damaged, and was replaced")
-	}
-	replaced, planned := w.Replaced, plan.current
-	changes := planned != nil && planned.HasConfig && planned.Revision != w.Revision
-	answered := replaced != nil && len(replaced.Config) > 0 && replaced.Revision != w.Revision
-	if changes && !answered {
-		// The response that had it was lost, and w is that of another attempt.
-		replaced = &wire.Replaced{Config: planned.Config, Edit: planned.Edit}
-	}
+// addConfig adds the written config to the result.
+func (p *push) addConfig(r *result, w *wire.ConfigWritten, plan *planned) {
+	replaced := plan.replacedBy(w)
 	r.EnrichmentCount, r.Revision = w.EnrichmentCount, w.Revision
 	r.OverwroteExistingConfig = w.OverwroteExistingConfig || replaced != nil
 	if replaced != nil {
@@ -257,41 +273,50 @@ func (p *push) wroteConfig(r *result, w *wire.ConfigWritten, plan *planned) {
 	} else {
 		r.ConfigChanged = w.Revision != flat.Config{}.Revision()
 	}
+	if plan.damaged {
+		r.Note("the hub's config was damaged, and was replaced")
+	}
 	if r.ConfigChanged && r.OverwroteExistingConfig {
 		r.Note("the existing config was replaced")
 	}
 	r.Notes = slices.Concat(r.Notes, app.FindingNotes(w.Findings), p.App.WithdrawnNotes(w))
-	if replaced != nil && r.ConfigChanged && len(replaced.Config) > 0 {
-		p.replaced = true
+	p.replaced = replaced != nil && r.ConfigChanged && len(replaced.Config) > 0
+	if p.replaced {
 		r.Note("the previous config (%s) is saved; to restore it: %s", editText(replaced.Edit), p.undoText())
 	}
 }
 
-// writeFiles replaces the base files. If the hub's have changed since the plan, it plans and asks
-// again.
-func (p *push) writeFiles(ctx context.Context, plan *planned) (*wire.BaseFilesWritten, error) {
-	for replans := 1; ; replans++ {
+// replacedBy returns the config that w replaced, nil for none.
+func (plan *planned) replacedBy(w *wire.ConfigWritten) *wire.Replaced {
+	expected := plan.current
+	changes := expected != nil && expected.HasConfig && expected.Revision != w.Revision
+	answered := w.Replaced != nil && len(w.Replaced.Config) > 0 && w.Replaced.Revision != w.Revision
+	if changes && !answered { // the response that had it was lost, and w is that of another attempt
+		return &wire.Replaced{Config: expected.Config, Edit: expected.Edit}
+	}
+	return w.Replaced
+}
+
+// writeFiles replaces the base files.
+func (p *push) writeFiles(ctx context.Context, plan *planned) (written *wire.BaseFilesWritten, err error) {
+	write := func() error {
 		f := plan.BaseFiles
 		if f.onlyTree {
 			f.upload.Replace(f.Tree)
 		}
-		w, err := f.upload.Put(ctx)
-		changed := hubclient.HasCode(err, wire.CodeRevisionChanged, wire.CodeSetExists)
-		if !changed || replans > maxReplans {
-			return w, err
-		}
-		if err := p.planFiles(ctx, plan); err != nil {
-			return nil, err
-		}
-		if err := p.confirmFiles(ctx, plan, true); err != nil {
-			return nil, err
-		}
+		written, err = f.upload.Put(ctx)
+		return err
 	}
+	return written, p.writePlanned(write, func() error {
+		if err := p.planFiles(ctx, plan); err != nil {
+			return err
+		}
+		return p.confirmFiles(ctx, plan, true)
+	})
 }
 
-// wroteFiles adds the hub's answer to the result.
-func (p *push) wroteFiles(r *result, w *wire.BaseFilesWritten) {
-	p.Done.BaseFilesWritten = true
+// addFiles adds the written base files to the result.
+func (p *push) addFiles(r *result, w *wire.BaseFilesWritten) {
 	r.BaseFilesPushed = w.BaseFilesPushed
 	r.FilesResult = &FilesResult{
 		Added:    w.Added,
@@ -301,16 +326,15 @@ func (p *push) wroteFiles(r *result, w *wire.BaseFilesWritten) {
 		Skipped:  p.files.Links + p.files.Others,
 		Bytes:    w.BytesReceived,
 	}
-	if w.Changed+w.Removed > 0 {
-		if p.replaced { // the note about the config names the command
-			r.Note("the hub keeps the replaced base files; the same command restores them")
-		} else {
-			r.Note("the hub keeps the replaced base files; to restore them: %s", p.undoText())
-		}
+	switch {
+	case w.Changed+w.Removed == 0:
+	case p.replaced: // the note about the config names the command
+		r.Note("the hub keeps the replaced base files; the same command restores them")
+	default:
+		r.Note("the hub keeps the replaced base files; to restore them: %s", p.undoText())
 	}
-	ignored := p.sensitive().Note("added or changed base file", "added or changed base files", app.SeeToolignore)
-	if ignored != "" {
-		r.Note("%s", ignored)
+	if note := p.sensitive().Note("added or changed base file", "added or changed base files", app.SeeToolignore); note != "" {
+		r.Note("%s", note)
 	}
 }
 
@@ -322,7 +346,8 @@ func (p *push) record(r *result, base workspace.Pulled) error {
 		files = p.files.Tree
 	}
 	former, present := p.Project, p.Hub.PresentName(p.Project)
-	if former != present {
+	renamed := former != present
+	if renamed {
 		r.Note("%s was renamed to %s", former, present)
 		p.Project, r.Project, base.Project = present, present, present
 		p.App.SyncState().Rename(r.Origin, former, present)
@@ -331,25 +356,12 @@ func (p *push) record(r *result, base workspace.Pulled) error {
 	if p.opts.NoRecord {
 		return nil
 	}
-	if p.Given.Given() || former != present {
-		was := ""
-		if recorded := p.Client.Project.Text; recorded != "" {
-			was = " (was " + recorded + ")"
-		}
-		changed, err := p.Client.Record("project", p.Project.String())
-		if err != nil && p.Given.Given() {
-			e := failure.Of(err)
-			return e.WithHint("the push went through; %s", e.Hint)
-		}
-		if err != nil { // its former name works, too
-			r.Note("the new name could not be recorded: %v", err)
-		}
-		p.Done.RemoteWritten, r.RemoteWritten = changed, changed
-		if changed {
-			r.Note("the destination was recorded in %s%s", p.Local.ClientPath(), was)
+	if p.Given.Given() || renamed {
+		if err := p.recordDestination(r); err != nil {
+			return err
 		}
 	}
-	if bases, err := p.Local.Bases(); err == nil && former != present {
+	if bases, err := p.Local.Bases(); err == nil && renamed {
 		if known := bases.Of(r.Origin, former); known != nil {
 			base.Revision, base.Tree = cmp.Or(base.Revision, known.Revision), cmp.Or(base.Tree, known.Tree)
 		}
@@ -358,6 +370,26 @@ func (p *push) record(r *result, base workspace.Pulled) error {
 	r.Notes = append(r.Notes, p.App.RecordHub(p.Local, r.Origin)...)
 	if err != nil { // a pipeline may push from files that it cannot write
 		r.Note("the revision could not be recorded: %v", err)
+	}
+	return nil
+}
+
+// recordDestination records the project's name in client.json.
+func (p *push) recordDestination(r *result) error {
+	was := ""
+	if recorded := p.Client.Project.Text; recorded != "" {
+		was = " (was " + recorded + ")"
+	}
+	changed, err := p.Client.Record("project", p.Project.String())
+	p.Done.RemoteWritten, r.RemoteWritten = changed, changed
+	switch {
+	case err != nil && p.Given.Given():
+		e := failure.Of(err)
+		return e.WithHint("the push went through; %s", e.Hint)
+	case err != nil: // its former name works, too
+		r.Note("the new name could not be recorded: %v", err)
+	case changed:
+		r.Note("the destination was recorded in %s%s", p.Local.ClientPath(), was)
 	}
 	return nil
 }
@@ -384,28 +416,32 @@ func (p *push) fail(err error) error {
 		}
 		create := cmdline.Tool("project", "create").With(p.Project.String()).Flag("--from", p.Local.Name)
 		e = e.WithRecipe(app.OrRestore(err, p.Project, create))
-	case e.Code == wire.CodeRevisionChanged && e.Recipe == nil && p.opts.IfRevision.Given():
-		e = e.Try(p.dryRunLine())
 	case p.ambiguous:
 		e = e.WithHint("the push may have been applied, see %s; if so, to restore the previous config: %s",
 			p.App.CommandText(p.Line("log")), p.undoText())
 	case p.merged && !p.Done.ConfigWritten:
 		e = e.WithHint("%s", p.mergedText())
 	case p.Done.ConfigWritten && p.opts.Files && !p.Done.BaseFilesWritten:
-		e.Hint = "the config was written, the base files were not"
-		_, fromHub := errors.AsType[*hubclient.Error](err)
-		maybeWritten := hubclient.Unsettled(err) || fromHub && !hubclient.NotApplied(err)
-		if maybeWritten {
-			e.Hint = "the config was written, and the base files may have been"
-		}
-		if p.replaced {
-			e.Hint += "; to restore the previous config: " + p.undoText()
-		}
-		if !app.IsInterrupted(err) {
-			e = e.WithRecipe(p.Line("push").Flag("--base-files-only"))
-		}
+		e = p.failFiles(e, err)
 	}
 	return e
+}
+
+// failFiles adds to the failure of err, which writing the base files returned, that the config was written before.
+func (p *push) failFiles(e failure.Failure, err error) failure.Failure {
+	e.Hint = "the config was written, the base files were not"
+	_, fromHub := errors.AsType[*hubclient.Error](err)
+	maybeWritten := hubclient.Unsettled(err) || fromHub && !hubclient.NotApplied(err)
+	if maybeWritten {
+		e.Hint = "the config was written, and the base files may have been"
+	}
+	if p.replaced {
+		e.Hint += "; to restore the previous config: " + p.undoText()
+	}
+	if app.IsInterrupted(err) {
+		return e
+	}
+	return e.WithRecipe(p.Line("push").Flag("--base-files-only"))
 }
 
 // mergedText says that the answer m has merged the hub's edits.

@@ -59,7 +59,7 @@ var refusals = []wire.Code{
 func (p *push) watch(ctx context.Context) error {
 	w := &watch{push: p, watcher: watcher.New(p.App.Warn)}
 	defer w.watcher.Close()
-	r, err := p.push(ctx)
+	r, err := p.run(ctx)
 	p.transfer.Hide()
 	if err != nil {
 		return p.fail(err)
@@ -155,7 +155,7 @@ func (w *watch) step(ctx context.Context) (p *push, err error) {
 		return w.push, w.watcher.Wait(ctx, nil)
 	}
 	p = w.next(settings)
-	r, err := p.push(ctx)
+	r, err := p.run(ctx)
 	p.transfer.Hide()
 	if settings && slices.Contains(refusals, failure.Of(err).Code) {
 		w.report(p.fail(err))
