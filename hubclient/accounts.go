@@ -170,7 +170,7 @@ func (c *Client) SetRateLimit(
 	return result[wire.RateLimit](ctx, c, toBot(wire.OpSetRateLimit, bot).match(revision).json(limits))
 }
 
-func toBot(op wire.Op, bot wire.Bot) request {
+func toBot(op wire.Op, bot wire.Bot) *request {
 	return to(op, ref.Ref{}).query(url.Values{
 		"account": {bot.Account}, "botId": {bot.BotID}, "botRefId": {bot.BotRefID},
 	})

@@ -47,7 +47,7 @@ func statusText(status int) string {
 
 // decode decodes the body of a successful response to r into v, which is a *[]byte where
 // the endpoint returns other types than JSON.
-func (c *Client) decode(resp *http.Response, body []byte, v any, r request) error {
+func (c *Client) decode(resp *http.Response, body []byte, v any, r *request) error {
 	raw, isRaw := v.(*[]byte)
 	switch {
 	case resp.StatusCode == http.StatusNotModified:

@@ -18,9 +18,9 @@ type Description struct {
 	Name     string // of its file, such as pets.yaml: the title of a description that has none
 }
 
-// register returns a request with d as its body. The content, not the media type, decides
+// register makes d the body of r. The content, not the media type, decides
 // how the hub reads it.
-func (d Description) register(r request, account string) request {
+func (d Description) register(r *request, account string) *request {
 	return r.query(url.Values{"name": {d.Name}, "account": {account}}).bytes("application/octet-stream", d.Document)
 }
 
@@ -40,10 +40,10 @@ func (c *Client) ImportAPI(ctx context.Context, body wire.ImportAPI, purpose str
 	return result[wire.API](ctx, c, r.onceFor(purpose, body.Account, body.Slug, body.URL))
 }
 
-// onceFor returns r with an Idempotency-Key that is the same in every program that gives
+// onceFor sets the Idempotency-Key that is the same in every program that gives
 // this purpose and these parts, so that the hub creates once even if the program is run
 // again. Purpose "" leaves the random key.
-func (r request) onceFor(purpose string, parts ...string) request {
+func (r *request) onceFor(purpose string, parts ...string) *request {
 	if purpose != "" {
 		h := sha256.New()
 		for _, part := range append(parts, purpose) {

@@ -211,7 +211,7 @@ func (u *Upload) unchanged() *wire.BaseFilesWritten {
 // fewer blobs may be missing.
 func (u *Upload) put(ctx context.Context, blobs []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
 	req := to(wire.OpPutBaseFiles, u.project)
-	req.once = planned
+	req.single = planned
 	for header, value := range u.condition {
 		req.header[header] = value
 	}

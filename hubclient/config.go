@@ -50,7 +50,7 @@ func (c Created) SeedConfig(ctx context.Context, body wire.PutConfig) (*wire.Con
 	return c.client.putConfig(ctx, req, body)
 }
 
-func (c *Client) putConfig(ctx context.Context, req request, body wire.PutConfig) (*wire.ConfigWritten, error) {
+func (c *Client) putConfig(ctx context.Context, req *request, body wire.PutConfig) (*wire.ConfigWritten, error) {
 	var written wire.ConfigWritten
 	_, err := c.send(ctx, req.json(body), &written)
 	if e, ok := errors.AsType[*Error](err); ok && e.mayHaveWritten() {

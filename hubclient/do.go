@@ -19,28 +19,30 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// request is one call, which may take several attempts. A call can be sent again if it
-// is idempotent or has an Idempotency-Key; others are only until the hub is reached.
+// request is one call, which may take several attempts. Its methods change it, and return it.
 type request struct {
-	endpoint *wire.Endpoint
-	path     string  // with the query
-	about    ref.Ref // what the path names; zero: nothing
-	header   map[string]string
-	body     func(context.Context) io.ReadCloser // returns a new body for each attempt; nil: none
-	length   int64                               // of the body; -1: unknown
-	once     bool                                // one attempt only: the caller retries
-	writes   bool                                // after a lost response it may have been applied
-	invalid  error                               // why the body cannot be sent
+	endpoint   *wire.Endpoint
+	path       string
+	parameters url.Values // of the query
+	about      ref.Ref    // what the path names; zero: nothing
+	header     map[string]string
+	body       func(context.Context) io.ReadCloser // returns a new body for each attempt; nil: none
+	length     int64                               // of the body; -1: unknown
+	single     bool                                // it is attempted once: the caller tries again
+	writes     bool                                // after a lost response it may have been applied
+	invalid    error                               // why it cannot be sent
 }
 
 // to returns a request to an endpoint. The parameters of its path are the parts of r,
 // unless that is zero, and the values.
-func to(op wire.Op, r ref.Ref, values ...string) request {
+func to(op wire.Op, r ref.Ref, values ...string) *request {
 	e := op.Endpoint()
 	if !r.IsZero() {
 		values = append([]string{r.Account(), r.Slug()}, values...)
 	}
-	req := request{endpoint: e, path: e.Expand(values...), about: r, header: map[string]string{}}
+	req := &request{
+		endpoint: e, path: e.Expand(values...), parameters: url.Values{}, about: r, header: map[string]string{},
+	}
 	req.writes = e.Method != http.MethodGet
 	if e.Keyed {
 		req.header["Idempotency-Key"] = rand.Text()
@@ -51,30 +53,30 @@ func to(op wire.Op, r ref.Ref, values ...string) request {
 	return req
 }
 
-// query returns r with parameters in its path. Empty values are left out.
-func (r request) query(q url.Values) request {
-	maps.DeleteFunc(q, func(_ string, values []string) bool { return values[0] == "" })
-	if len(q) > 0 {
-		r.path += "?" + q.Encode()
-	}
+// query sets parameters. Empty values are left out.
+func (r *request) query(q url.Values) *request {
+	maps.Copy(r.parameters, q)
+	maps.DeleteFunc(r.parameters, func(_ string, values []string) bool { return values[0] == "" })
 	return r
 }
 
-// dryRun returns r as a request that only reports what it would do.
-func (r request) dryRun() request {
+// dryRun makes r a request that only reports what it would do.
+func (r *request) dryRun() *request {
 	r.writes = false
 	return r.query(url.Values{"dryRun": {"1"}})
 }
 
-// json returns r with v as its body.
-func (r request) json(v any) request {
+// json makes v the body.
+func (r *request) json(v any) *request {
 	data, err := wire.Encode(v)
-	r.invalid = err
+	if err != nil {
+		r.invalid = err
+	}
 	return r.bytes("application/json", data)
 }
 
-// named returns r about a project that its body names.
-func (r request) named(account, slug string) request {
+// named says which project the body names.
+func (r *request) named(account, slug string) *request {
 	about, err := ref.New(account, slug)
 	if err != nil {
 		r.invalid = &Error{Code: CodeInvalidName, Detail: err.Error()}
@@ -83,16 +85,16 @@ func (r request) named(account, slug string) request {
 	return r
 }
 
-// bytes returns r with data as its body.
-func (r request) bytes(mediaType string, data []byte) request {
+// bytes makes data the body.
+func (r *request) bytes(mediaType string, data []byte) *request {
 	r.header["Content-Type"] = mediaType
 	r.length = int64(len(data))
 	r.body = func(context.Context) io.ReadCloser { return io.NopCloser(bytes.NewReader(data)) }
 	return r
 }
 
-// match returns r on the condition that revision is the present one; "": on none.
-func (r request) match(revision string) request {
+// match makes it a condition that revision is the present one; "": no condition.
+func (r *request) match(revision string) *request {
 	if revision != "" {
 		r.header["If-Match"] = quote(revision)
 	}
@@ -109,7 +111,7 @@ type answer struct {
 }
 
 // result sends r and returns the response's body as a T.
-func result[T any](ctx context.Context, c *Client, r request) (*T, error) {
+func result[T any](ctx context.Context, c *Client, r *request) (*T, error) {
 	body := new(T)
 	_, err := c.send(ctx, r, body)
 	return body, err
@@ -117,7 +119,7 @@ func result[T any](ctx context.Context, c *Client, r request) (*T, error) {
 
 // send sends r until the hub responds or the time is over, and decodes a success into
 // v. Errors are *Error, the context's, or that of an [Opener].
-func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
+func (c *Client) send(ctx context.Context, r *request, v any) (*answer, error) {
 	if r.invalid != nil {
 		return nil, r.invalid
 	}
@@ -128,9 +130,10 @@ func (c *Client) send(ctx context.Context, r request, v any) (*answer, error) {
 			a.lost = tries.lost
 			return a, nil
 		}
-		if r.once {
+		if r.single {
 			return nil, err
 		}
+		// What does something each time that it is sent is sent again only if it has not left this machine.
 		if e, ok := err.(*Error); ok && r.endpoint.Once && !e.unconnected {
 			e.again = false
 		}
@@ -155,13 +158,14 @@ const (
 
 // tries decides whether, and when, a call is tried again.
 type tries struct {
-	timeout time.Duration
-	waits   backoff.ExponentialBackOff
-	end     time.Time // of trying again: time-out after the first failure, however long that attempt had moved
-	near    bool      // the hub is on this machine
-	reached bool      // an attempt had a connection to the hub
-	lost    bool      // an attempt may have been applied without our knowing
-	waiting func(*Error, time.Time)
+	timeout  time.Duration
+	waits    backoff.ExponentialBackOff
+	failing  time.Time // since when; zero: nothing has failed yet
+	deadline time.Time // after which no attempt starts
+	near     bool      // the hub is on this machine
+	reached  bool      // an attempt had a connection to the hub
+	lost     bool      // an attempt may have been applied without our knowing
+	waiting  func(*Error, time.Time)
 }
 
 func (c *Client) newTries() *tries {
@@ -188,26 +192,30 @@ func (t *tries) again(ctx context.Context, err error) error {
 	t.lost = t.lost || e.lost
 	e.lost = t.lost
 	t.reached = t.reached || !e.unconnected
-	if t.end.IsZero() {
-		t.end = time.Now().Add(t.timeout)
+	now := time.Now()
+	if t.failing.IsZero() { // the first attempt may have taken longer than the time-out, as long as data came
+		t.failing, t.deadline = now, now.Add(t.timeout)
 	}
-	patience := unconnectedFor
-	if t.near && !t.reached { // it is not running, and did not just end a connection to be restarted
-		patience = 0
-	}
-	if limit := time.Now().Add(patience); e.unconnected && t.end.After(limit) {
-		t.end = limit
+	if e.unconnected {
+		patience := unconnectedFor
+		if t.near && !t.reached { // it is not running, and did not just end a connection to be restarted
+			patience = 0
+		}
+		if limit := now.Add(patience); limit.Before(t.deadline) {
+			t.deadline = limit
+		}
 	}
 	wait := e.After
 	if wait == 0 {
 		wait = t.waits.NextBackOff()
 	}
-	if !e.again || time.Now().Add(wait).After(t.end) {
+	next := now.Add(wait)
+	if !e.again || next.After(t.deadline) {
 		e.conclude()
 		return e
 	}
-	if t.waiting != nil && time.Until(t.end)-wait < t.timeout-tellAfter {
-		t.waiting(e, t.end)
+	if t.waiting != nil && next.Sub(t.failing) > tellAfter {
+		t.waiting(e, t.deadline)
 		t.waiting = nil
 	}
 	select {
@@ -219,7 +227,7 @@ func (t *tries) again(ctx context.Context, err error) error {
 }
 
 // attempt sends r once, and decodes a success into v.
-func (c *Client) attempt(ctx context.Context, r request, v any) (a *answer, err error) {
+func (c *Client) attempt(ctx context.Context, r *request, v any) (a *answer, err error) {
 	err = c.exchange(ctx, r, func(resp *http.Response) error {
 		body, err := c.readBody(ctx, resp)
 		if err != nil {
@@ -232,9 +240,9 @@ func (c *Client) attempt(ctx context.Context, r request, v any) (a *answer, err 
 }
 
 // exchange sends r once, and calls read with a response that is a success, or not modified.
-func (c *Client) exchange(ctx context.Context, r request, read func(*http.Response) error) (err error) {
+func (c *Client) exchange(ctx context.Context, r *request, read func(*http.Response) error) (err error) {
 	reached := false
-	defer func() {
+	defer func() { // only a write leaves doubt about what was applied
 		if e, ok := err.(*Error); ok {
 			e.lost = e.lost && r.writes
 		}
@@ -262,15 +270,9 @@ func (c *Client) exchange(ctx context.Context, r request, read func(*http.Respon
 	}
 	defer resp.Body.Close()
 	traced.Status, traced.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
-	if end, err := http.ParseTime(resp.Header.Get(wire.TokenExpires)); err == nil && c.opts.TokenExpires != nil {
-		c.opts.TokenExpires(end)
-	}
-	if isDirect := resp.Request.URL.Path == req.URL.Path; isDirect && resp.StatusCode < 300 {
-		c.noteRename(req.URL.Path, resp.Header.Get("Content-Location"))
-	}
-	hubVersion := line(resp.Header.Get("Hub-Version"))
-	if hubVersion != "" && c.opts.HubVersion != nil {
-		c.opts.HubVersion(hubVersion)
+	fromHub := resp.Header.Get("Hub-Version") != ""
+	if fromHub {
+		c.observe(req, resp)
 	}
 	status := resp.StatusCode
 	if status >= http.StatusBadRequest {
@@ -284,17 +286,32 @@ func (c *Client) exchange(ctx context.Context, r request, read func(*http.Respon
 	if status != http.StatusOK && status != http.StatusCreated && !notModified {
 		return c.notAHub(status, "it answered %s", statusText(status))
 	}
-	if hubVersion == "" {
+	if !fromHub {
 		return c.notAHub(status, "another web server answered")
 	}
 	return read(resp)
 }
 
-func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, error) {
+// observe passes on what each response of a hub says: its version, when the token expires, and under which name
+// it knows the project now.
+func (c *Client) observe(req *http.Request, resp *http.Response) {
+	if c.opts.HubVersion != nil {
+		c.opts.HubVersion(line(resp.Header.Get("Hub-Version")))
+	}
+	if end, err := http.ParseTime(resp.Header.Get(wire.TokenExpires)); err == nil && c.opts.TokenExpires != nil {
+		c.opts.TokenExpires(end)
+	}
+	if isDirect := resp.Request.URL.Path == req.URL.Path; isDirect && resp.StatusCode < 300 {
+		c.noteRename(req.URL.Path, resp.Header.Get("Content-Location"))
+	}
+}
+
+func (c *Client) newRequest(ctx context.Context, r *request) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, r.endpoint.Method, c.base.String()+r.path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
+	req.URL.RawQuery = r.parameters.Encode()
 	req.Header.Set("User-Agent", c.opts.UserAgent)
 	req.Header.Set("Accept", "application/json, application/problem+json")
 	if c.opts.Token != "" {
@@ -303,7 +320,7 @@ func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, erro
 	for name, value := range r.header {
 		req.Header.Set(name, value)
 	}
-	// Or a transport sends the body even after a refusal, to reuse the connection.
+	// A connection that is used again has to take the whole body, even after the hub refused it.
 	req.Close = req.Header.Get("Expect") != ""
 	if r.body != nil {
 		req.Body, req.ContentLength = r.body(ctx), r.length
@@ -319,9 +336,8 @@ var redirects = []int{
 	http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
 }
 
-// roundTrip sends req, and follows what redirects a GET within the origin. It is
-// no http.Client, because that sends the token on to other ports and schemes of
-// the same host.
+// roundTrip sends req, and follows the redirects of a GET within the origin. An http.Client
+// would send the token on to other ports and schemes of the same host.
 func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	if c.opts.Before != nil {
 		defer c.opts.Before()()

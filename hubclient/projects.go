@@ -158,7 +158,7 @@ func listAll[Page, Item any](
 // eachItem calls f with the items of all pages of a list, until f returns false. items
 // returns the items of a page, and the cursor of the next one.
 func eachItem[Page, Item any](
-	ctx context.Context, c *Client, r request, account string, items func(*Page) ([]Item, string), f func(Item) bool,
+	ctx context.Context, c *Client, r *request, account string, items func(*Page) ([]Item, string), f func(Item) bool,
 ) error {
 	cursor, size := "", 0
 	for range maxPages {

@@ -32,9 +32,9 @@ type upload struct {
 	onProgress func(files int, bytes int64) // may be nil
 }
 
-// upload returns r with u as its body. A small one is built at once. A large one is streamed,
+// upload makes u the body. A small one is built at once. A large one is streamed,
 // and the hub may refuse it before it is sent.
-func (r request) upload(ctx context.Context, u *upload) (request, error) {
+func (r *request) upload(ctx context.Context, u *upload) (*request, error) {
 	if tree.Tree(u.blobs).Bytes()+int64(len(u.list)) >= maxUnplanned {
 		r.header["Content-Type"], r.header["Expect"] = wire.UploadType, "100-continue"
 		r.length = -1
