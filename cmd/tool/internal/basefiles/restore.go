@@ -171,7 +171,7 @@ func (r *Restore) Write(e tree.Entry, content io.Reader) error {
 	return nil
 }
 
-// fail says of which file err is.
+// fail says why a file cannot be written, which may be found when it is compared.
 func (r *Restore) fail(path string, err error) error {
 	name := filepath.Join(r.dir, filepath.FromSlash(path))
 	if errors.Is(err, errChanged) {
@@ -194,7 +194,7 @@ func (r *Restore) write(e tree.Entry, content io.Reader) error {
 	if err := create(in, temporary, name, e.Mode, content); err != nil {
 		return err
 	}
-	_, digest, err := r.existing(e.Path)
+	_, digest, err := r.existing(e.Path) // "" of a file that does not exist, as the one that was found then
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || digest != r.found[e.Path] {
 		return errChanged
 	}
@@ -217,7 +217,7 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 	if replaces {
 		perm = is.Mode().Perm() &^ 0o111
 		if mode == tree.Executable {
-			perm |= is.Mode().Perm()&0o444>>2 | 0o100
+			perm |= is.Mode().Perm()&0o444>>2 | 0o100 // for the owner, and for all who may read it
 		}
 		err = errors.Join(f.Chmod(perm), atomicfile.KeepOwner(f, is))
 	} else {
@@ -234,27 +234,30 @@ func create(in *os.Root, temporary, name string, mode tree.Mode, content io.Read
 
 // parent returns the directory of a path, and the path's last element as spelled on
 // disk. It keeps the directory open for the next path. It creates missing directories if
-// create is set, and fails if a link or a file has the name of a directory.
-func (r *Restore) parent(p string, create bool) (in *os.Root, name string, err error) {
+// mkdir is set, and fails if a link or a file has the name of a directory.
+func (r *Restore) parent(p string, mkdir bool) (in *os.Root, name string, err error) {
 	dir, last := path.Split(p)
-	if r.last != dir {
-		r.leave()
-		for r.last != dir {
-			segment, _, _ := strings.Cut(dir[len(r.last):], "/")
-			name := spelled(r.in, segment)
-			if create {
-				if err := atomicfile.Mkdir(r.in, name); err != nil && !errors.Is(err, fs.ErrExist) {
-					return nil, "", err
-				}
-			}
-			below, err := openRoot(r.in, name)
-			if err != nil {
+	if r.last == dir {
+		return r.in, spelled(r.in, last), nil
+	}
+	r.leave()
+	for segment := range strings.SplitAfterSeq(dir, "/") {
+		if segment == "" { // after the last slash
+			break
+		}
+		name := spelled(r.in, strings.TrimSuffix(segment, "/"))
+		if mkdir {
+			if err := atomicfile.Mkdir(r.in, name); err != nil && !errors.Is(err, fs.ErrExist) {
 				return nil, "", err
 			}
-			end := len(r.last) + len(segment) + len("/")
-			r.leave()
-			r.in, r.last = below, dir[:end]
 		}
+		below, err := openRoot(r.in, name)
+		if err != nil {
+			return nil, "", err
+		}
+		above := r.last
+		r.leave()
+		r.in, r.last = below, above+segment
 	}
 	return r.in, spelled(r.in, last), nil
 }

@@ -3,21 +3,17 @@ package workspace
 import (
 	"errors"
 	"io/fs"
-	"path"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace/jsonedit"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/pat"
-	"example.com/projecthub/hubclient/tree"
 )
 
-// The members of client.json, and one of its settings, which may be either.
+// The members of client.json. The enrichments may also be one of the settings.
 const (
 	memberProject     = "project"
 	memberAPI         = "api"
@@ -29,8 +25,8 @@ const (
 var clientMembers = []string{memberProject, memberAPI, memberSource, memberSettings, memberEnrichments}
 
 // Client is a local project's client.json as it was read, changed by the file of the
-// project's environment if it is in one. Its refs are as written: the caller parses it,
-// and names its position when it is malformed.
+// project's environment if it is in one. A ref is the text in the file: the caller parses it,
+// and names its position if it is malformed.
 type Client struct {
 	Project  Field     // destination, @account/slug
 	API      Field     // @account/slug
@@ -130,17 +126,35 @@ func checkEnrichments(doc document, name string, v jsonedit.Value) error {
 	return nil
 }
 
+// layer is an object of settings, and the file in which it stands.
+type layer struct {
+	doc      document
+	settings jsonedit.Value // with the top-level enrichments
+}
+
+// layers returns the settings of the environment, which win, and then those of client.json.
+func (c *Client) layers() (layers []layer) {
+	if c.env != nil && c.env.settings != nil {
+		layers = append(layers, layer{c.env.doc, *c.env.settings})
+	}
+	if c.settings != nil {
+		own := *c.settings
+		own.Members = c.ownSettings()
+		layers = append(layers, layer{c.doc, own})
+	}
+	return layers
+}
+
 // Settings returns what a push sends: the object settings, with the top-level
 // enrichments in it. Without a member settings the failure is no_settings.
 func (c *Client) Settings() (jsontext.Value, error) {
-	if c.env != nil && c.env.settings != nil {
+	switch {
+	case c.env != nil && c.env.settings != nil:
 		return jsonedit.Object(overlay(c.ownSettings(), c.env.settings.Members)).Text, nil
-	}
-	if c.settings == nil {
+	case c.settings == nil:
 		return nil, failure.New(failure.CodeNoSettings, "%s has no %q", c.doc.name, memberSettings).
 			WithHint(`write "settings": {} to mean an empty config`)
-	}
-	if c.enrichments == nil {
+	case c.enrichments == nil:
 		return c.settings.Text, nil
 	}
 	return jsonedit.Object(c.ownSettings()).Text, nil
@@ -175,54 +189,55 @@ func (c *Client) Config() (flat.Config, error) {
 	return config, nil
 }
 
-// SettingAt returns the position of the value that a JSON pointer names, relative to
-// settings; of the innermost one that exists on the way.
+// SettingAt returns the position of the value that a JSON pointer names, relative to the settings. If there is
+// none, it is the position of the innermost value on the way to it.
 func (c *Client) SettingAt(pointer string) Position {
-	if c.env != nil && c.env.settings != nil {
-		if at, whole := follow(*c.env.settings, pointer); whole || c.settings == nil {
-			return c.env.doc.at(at.Offset)
+	nearest := Position{File: c.doc.name}
+	for _, l := range c.layers() {
+		v, found := follow(l.settings, pointer)
+		nearest = l.doc.at(v.Offset)
+		if found {
+			break
 		}
 	}
-	if c.settings == nil {
-		return Position{File: c.doc.name}
-	}
-	at, _ := follow(jsonedit.Value{Offset: c.settings.Offset, Members: c.ownSettings()}, pointer)
-	return c.doc.at(at.Offset)
+	return nearest
 }
 
-// follow returns the value that a JSON pointer names, else the innermost one that exists on the way.
-func follow(at jsonedit.Value, pointer string) (found jsonedit.Value, whole bool) {
+// follow returns the value in v that a JSON pointer names, and whether there is one; else the innermost one on
+// the way to it.
+func follow(v jsonedit.Value, pointer string) (innermost jsonedit.Value, found bool) {
 	for name := range jsontext.Pointer(pointer).Tokens() {
-		next, ok := at.Lookup(name)
+		next, ok := v.Lookup(name)
 		if !ok {
-			return at, false
+			return v, false
 		}
-		at = next
+		v = next
 	}
-	return at, pointer != ""
+	return v, pointer != ""
 }
 
-// CheckSecrets refuses a client.json that holds an access token, escaped or not:
-// what is in it goes to the hub. config is what the file's settings fold to. The
-// failure is token_in_file.
+// CheckSecrets refuses settings that hold an access token: what is in them goes to the hub. config is what they
+// fold to, where a token is found that the file escapes. The failure is token_in_file.
 func (c *Client) CheckSecrets(config flat.Config) error {
-	doc := c.doc
-	if c.env != nil && pat.Index(doc.Text()) < 0 {
-		doc = c.env.doc
+	docs := []document{c.doc}
+	if c.env != nil {
+		docs = append(docs, c.env.doc)
 	}
-	text, place := doc.Text(), doc.name
-	i := pat.Index(text)
-	if i >= 0 {
-		place = doc.at(i).String()
-	} else {
-		text = config.Canonical()
-		i = pat.Index(text)
+	for _, doc := range docs {
+		if i := pat.Index(doc.Text()); i >= 0 {
+			return tokenIn(doc.at(i).String(), doc.Text()[i:])
+		}
 	}
-	if i < 0 {
-		return nil
+	if i := pat.Index(config.Canonical()); i >= 0 {
+		return tokenIn(docs[len(docs)-1].name, config.Canonical()[i:])
 	}
-	shown := pat.Shown(string(text[i : i+pat.Length]))
-	return failure.New(failure.CodeTokenInFile, "%s: an access token is written here (%s…)", place, shown).
+	return nil
+}
+
+// tokenIn is the failure of a place where a text starts with a token.
+func tokenIn(place string, text []byte) error {
+	return failure.New(failure.CodeTokenInFile, "%s: an access token is written here (%s…)", place,
+		pat.Shown(string(text[:pat.Length]))).
 		WithHint("remove it from the file, and revoke it: everyone who can read the file can use it")
 }
 
@@ -241,147 +256,4 @@ func with(members []jsonedit.Member, name string, v jsonedit.Value) []jsonedit.M
 // without returns members without the one called name.
 func without(members []jsonedit.Member, name string) []jsonedit.Member {
 	return slices.DeleteFunc(slices.Clone(members), func(m jsonedit.Member) bool { return m.Name == name })
-}
-
-// localPath checks a path that a file names: relative to the workspace, within it,
-// and written alike on every system. It returns the path cleaned. The failure is
-// invalid_file or outside_workspace.
-func localPath(s string) (string, error) {
-	slashed := strings.ReplaceAll(s, `\`, "/")
-	clean := path.Clean(slashed)
-	hasDrive := len(s) > 1 && s[1] == ':'
-	switch {
-	case path.IsAbs(slashed) || hasDrive:
-		return "", failure.New(failure.CodeOutsideWorkspace, "%q is absolute", s).
-			WithHint("a path is relative to the workspace, the directory that holds %s", toolDir)
-	case clean == ".." || strings.HasPrefix(clean, "../"):
-		return "", failure.New(failure.CodeOutsideWorkspace, "%q leads out of the workspace", s)
-	case slashed != s:
-		return "", failure.New(failure.CodeInvalidFile, "%q holds a backslash", s).WithHint("write it as %s", clean)
-	case strings.ContainsRune(s, 0):
-		return "", failure.New(failure.CodeInvalidFile, "%q holds a null character", s)
-	}
-	return clean, nil
-}
-
-// BasePath returns settings.basePath as it is written. It may be absent.
-func (c *Client) BasePath() (Field, error) {
-	if c.env != nil && c.env.settings != nil {
-		if v, ok := c.env.settings.Lookup("basePath"); ok && isNull(&v) {
-			return Field{}, nil
-		} else if ok {
-			return c.env.doc.text("settings.basePath", v)
-		}
-	}
-	if c.settings != nil {
-		if v, ok := c.settings.Lookup("basePath"); ok {
-			return c.doc.text("settings.basePath", v)
-		}
-	}
-	return Field{}, nil
-}
-
-// AppRoot returns the directory of basePath, which base files are collected from:
-// relative to the workspace, with /, symlinks resolved. It need not exist. Without
-// basePath, or with one directly in the workspace, it is ".", the workspace.
-//
-// The failure is invalid_file, or outside_workspace when basePath leads out of the
-// workspace, by its text or by a symlink, or to where no app is.
-func (c *Client) AppRoot() (string, error) {
-	written, err := c.BasePath()
-	if err != nil || !written.Present() {
-		return ".", err
-	}
-	root, err := c.local.Workspace.AppRootOf(written.Text)
-	if err != nil {
-		return "", written.At.blame("settings.basePath", err)
-	}
-	return root, nil
-}
-
-// AppRootOf is [Client.AppRoot] of any basePath, such as that of a config.
-func (w *Workspace) AppRootOf(basePath string) (string, error) {
-	base, err := localPath(basePath)
-	if err != nil {
-		return "", err
-	}
-	// basePath may be a symlink itself, so that its directory alone says too little.
-	if _, err := w.resolve(base); err != nil {
-		return "", err
-	}
-	root, err := w.resolve(path.Dir(base))
-	if err != nil {
-		return "", err
-	}
-	for name := range strings.SplitSeq(root, "/") {
-		if tree.Reserved(name) != "" {
-			return "", failure.New(failure.CodeOutsideWorkspace, "%s is in %s, which no app is in", basePath, name)
-		}
-	}
-	return root, nil
-}
-
-// Schema is where an API description is: at a URL, or in a file.
-type Schema struct {
-	URL  string // http or https; "" for a file
-	File string // relative to the workspace, with /, cleaned; "" for a URL
-
-	source    Field
-	workspace *Workspace
-}
-
-// Schema returns what source names. The failure is invalid_file, or
-// outside_workspace when it is a file outside of the workspace.
-func (c *Client) Schema() (*Schema, error) {
-	if !c.Source.Present() {
-		return nil, invalid(c.doc.name, errors.New(`no "source"`)).WithHint(sourceHint)
-	}
-	s := &Schema{source: c.Source, workspace: c.local.Workspace}
-	var err error
-	if s.URL, s.File, err = parseSource(c.Source.Text); err == nil && s.URL == "" {
-		_, err = s.workspace.resolve(s.File)
-	}
-	if err != nil {
-		return nil, c.Source.At.blame("source", err)
-	}
-	return s, nil
-}
-
-// Read returns the content of the file, up to 16 MiB. A symlink that was put
-// into its path meanwhile cannot lead out of the workspace.
-func (s *Schema) Read() ([]byte, error) {
-	data, err := s.workspace.read(s.File)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, s.source.At.blame("source", err).
-			WithHint("write the API's description to it, or name an API of the hub: \"api\": \"@account/slug\"").
-			Try(cmdline.Tool("api", "list"))
-	case err != nil:
-		return nil, s.source.At.blame("source", err)
-	}
-	return data, nil
-}
-
-// ReadFile returns the content of a file to which the description refers: see
-// [Workspace.ReadFile].
-func (s *Schema) ReadFile(name string) (data []byte, inside string, err error) {
-	return s.workspace.ReadFile(name)
-}
-
-const sourceHint = "source is the API's description: a file of the workspace, or a URL with http or https"
-
-// parseSource distinguishes a URL from a file's path, which it checks and cleans.
-func parseSource(s string) (url, file string, err error) {
-	scheme, _, found := strings.Cut(s, "://")
-	switch scheme = strings.ToLower(scheme); {
-	case found && (scheme == "http" || scheme == "https"):
-		return s, "", nil
-	case found && scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+.-") == "":
-		return "", "", failure.New(failure.CodeInvalidFile, "%q has another scheme than http and https", s).
-			WithHint(sourceHint)
-	case s == "":
-		return "", "", failure.New(failure.CodeInvalidFile, "it is empty").WithHint(sourceHint)
-	}
-	file, err = localPath(s)
-	return "", file, err
 }
