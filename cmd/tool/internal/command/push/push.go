@@ -333,8 +333,9 @@ func (p *push) addFiles(r *result, w *wire.BaseFilesWritten) {
 	default:
 		r.Note("the hub keeps the replaced base files; to restore them: %s", p.undoText())
 	}
-	if note := p.sensitive().Note("added or changed base file", "added or changed base files", app.SeeToolignore); note != "" {
-		r.Note("%s", note)
+	ignored := p.sensitive().Note("added or changed base file", "added or changed base files", app.SeeToolignore)
+	if ignored != "" {
+		r.Note("%s", ignored)
 	}
 }
 
