@@ -1,16 +1,46 @@
 package app
 
 import (
+	"cmp"
+	"net/url"
+	"strings"
+
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/identity"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/ref"
 )
 
 // ProjectArgument reads the argument that names a hub project: @account/slug, with or without its
-// @, or the slug alone, where it is clear which project is meant. The failure is a usage error.
+// @, the address of a page of it, or the slug alone, where it is clear which project is meant. The failure is
+// a usage error.
 func (a *App) ProjectArgument(typed string) (ref.Ref, error) {
+	if strings.Contains(typed, "://") {
+		return a.pageProject(typed)
+	}
 	r, err := a.ParseProject(typed)
 	return r, argumentError(err, typed, "a project")
+}
+
+// pageProject reads the address of a project's page, such as https://hub.example.com/@acme/web/history.
+// It has to be one of the hub in use: no address that somebody sent says where a token goes.
+func (a *App) pageProject(address string) (r ref.Ref, err error) {
+	page, err := url.Parse(address)
+	if err != nil {
+		return r, argumentError(err, address, "a project")
+	}
+	segments := append(strings.SplitN(strings.TrimPrefix(page.Path, "/"), "/", 3), "")
+	if r, err = ref.Parse(segments[0] + "/" + segments[1]); err != nil {
+		return r, argumentError(err, address, "a project")
+	}
+	named := cmp.Or(a.Origin.String(), strings.TrimSpace(a.Getenv(identity.OriginVariable)), a.KnownHub())
+	inUse, _ := hubclient.ParseOrigin(named)
+	origin, err := hubclient.ParseOrigin(page.Scheme + "://" + page.Host)
+	if err != nil || origin != inUse {
+		return r, cmdline.Usagef("%q is not a page of the hub in use", address).
+			WithHint("name the project, %s, and the hub by --origin", r)
+	}
+	return r, nil
 }
 
 // Argument is ProjectArgument for anything else that an account has; what names it, such as "an API".

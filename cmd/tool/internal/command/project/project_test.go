@@ -45,6 +45,20 @@ func TestView(t *testing.T) {
 	w.Run(command, "edit", "web", "--visibility", "public").Done().Prints("@alice/web")
 }
 
+func TestView_TakesTheAddressOfAPageOfTheHubInUse(t *testing.T) {
+	w := world(t)
+	for _, page := range []string{"/@alice/web", "/@alice/web/", "/@alice/web/history?from=2&to=4", "/@alice/web#title"} {
+		w.Run(command, "view", w.Origin+page).Done().Prints("@alice/web", "private")
+	}
+	for _, page := range []string{w.Origin, w.Origin + "/tokens", w.Origin + "/@alice", "ftp://x/@alice/web/%zz"} {
+		w.Run(command, "view", page).Exits(2).Prints("is not a project: a project is @account/slug")
+	}
+	w.Run(command, "view", "https://hub.evil.example/@alice/web").Exits(2).
+		Prints("is not a page of the hub in use", "name the project, @alice/web, and the hub by --origin")
+	w.Run(command, "view", w.Origin+"/@alice/web", "--origin", "https://other.example.com").Exits(2).
+		Prints("is not a page of the hub in use")
+}
+
 func TestView_FollowsTheEnvironment(t *testing.T) {
 	w := world(t)
 	w.Local("@alice/none", `{}`)
