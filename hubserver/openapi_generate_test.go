@@ -129,7 +129,7 @@ func usual(e *wire.Endpoint, d operationDoc) object {
 			names["404"] = "NotFound"
 		}
 	}
-	if e.Method == http.MethodGet && e.AboutProject() {
+	if e.Method == http.MethodGet && e.Kind() == "project" {
 		names["308"] = "Renamed"
 	}
 	switch {

@@ -402,7 +402,7 @@ func TestRenameProject_EveryGetIsSentOn(t *testing.T) {
 	hub.project()
 	hub.as("anna").patch(web, `{"slug": "shop"}`).want(200)
 	for _, e := range slices.Concat(wire.Endpoints, page.Endpoints()) {
-		if e.Method != http.MethodGet || !e.AboutProject() {
+		if e.Method != http.MethodGet || e.Kind() != store.KindProject {
 			continue
 		}
 		last := []string{"x"}[:strings.Count(e.Path, "{")-2]

@@ -289,9 +289,17 @@ var Endpoints = []Endpoint{
 		Response: DeviceToken{}},
 }
 
-// AboutProject reports whether the path is that of a project, or of a part of one.
-func (e *Endpoint) AboutProject() bool {
-	return strings.HasPrefix(e.Path, projectPath) || strings.HasPrefix(e.Path, ProjectPage)
+// Kind returns what the path names by its account and slug: a project, an api, a stack, or "" for none of them.
+func (e *Endpoint) Kind() string {
+	switch {
+	case strings.HasPrefix(e.Path, projectPath), strings.HasPrefix(e.Path, ProjectPage):
+		return "project"
+	case strings.HasPrefix(e.Path, apiPath):
+		return "api"
+	case strings.HasPrefix(e.Path, stackPath):
+		return "stack"
+	}
+	return ""
 }
 
 // Endpoint returns the endpoint that o names. It panics if there is none.

@@ -11,6 +11,10 @@ import (
 	"example.com/projecthub/store"
 )
 
+// A call is admitted in these steps: authenticate finds the caller, count counts a bot's request, authorize checks the
+// role and the scope that the endpoint needs, and followRename sees to a project's former name. Handlers check
+// further rights by Permit. Each role that was checked is a grant, which Write checks again in its transaction.
+
 // grant is a right that was checked: the caller had at least this role on what the query names.
 type grant struct {
 	query    store.AccessQuery
@@ -29,21 +33,71 @@ func (c *Call) admit() (err error) {
 	if err := c.count(); err != nil {
 		return err
 	}
-	return c.allow()
-}
-
-// allow checks what the endpoint needs, in this order: 401 without a token, 403 for the role, 403 for the
-// scope, 404 for a path with an invalid name. It sets Resource, see usePresentName.
-func (c *Call) allow() error {
-	if err := c.allowNamed(); err != nil {
+	if err := c.authorize(); err != nil {
 		return err
 	}
-	return c.usePresentName()
+	return c.followRename()
 }
 
-// usePresentName redirects a GET whose path has a former name of Resource. Other requests are served as if they had the
+// authorize checks what the endpoint needs, in this order: 401 without a token, 403 for the role, 403 for the
+// scope, 404 for a path with an invalid name. It sets Resource to what the path names.
+func (c *Call) authorize() error {
+	e := c.Endpoint
+	switch {
+	case c.Access == nil:
+		return c.unlessPublic(c.Unauthenticated())
+	case e.Account == wire.AnyToken || e.Account == wire.InBody: // the handler calls Permit for the account
+		return c.NeedScope(e.Scope)
+	case e.Account != wire.InPath && c.Access.Resource.Account == "": // no path or query names it: it is the caller's
+		own, err := c.AccessTo(c.about())
+		if err != nil {
+			return err
+		}
+		c.Access = own
+	}
+	role, scope := e.Role, e.Scope
+	switch {
+	case e.Op == wire.OpRemoveMember && c.Param("user") == c.Access.Name(): // members may leave
+		role = wire.Reader
+	case e.Op == wire.OpTakeRateLimit && c.Access.IsBot(): // the handler checks it, unless the bot counts its own
+		scope = ""
+	}
+	if err := c.require(c.about(), c.Access, role, scope); err != nil {
+		return c.unlessPublic(err)
+	}
+	c.Resource = c.Access.Resource
+	if e.Account == wire.InPath && c.Ref().IsZero() {
+		return NotFound(c.R.URL.Path)
+	}
+	return nil
+}
+
+// unlessPublic returns refused, except at a public endpoint for a public project, which it sets as Resource.
+func (c *Call) unlessPublic(refused error) error {
+	if c.Endpoint.Public {
+		if err := c.findPublic(); err != nil || c.Resource.ID != 0 {
+			return err
+		}
+	}
+	return refused
+}
+
+// findPublic sets Resource to the project that the path names if it is public, else to the zero value.
+func (c *Call) findPublic() (err error) {
+	about := c.about()
+	if about.Kind != store.KindProject {
+		return nil
+	}
+	c.Resource, err = c.View().PublicProject(about.Account, about.Slug)
+	if errors.Is(err, store.ErrNotFound) {
+		c.Resource, err = store.Resource{}, nil
+	}
+	return err
+}
+
+// followRename redirects a GET whose path has a former name of Resource. Other requests are served as if they had the
 // present name, which is in Content-Location.
-func (c *Call) usePresentName() error {
+func (c *Call) followRename() error {
 	if c.Resource.ID == 0 || c.Resource.Slug == c.Param("slug") {
 		return nil
 	}
@@ -68,61 +122,6 @@ func (c *Call) usePresentName() error {
 	return nil
 }
 
-// allowNamed is allow without usePresentName.
-func (c *Call) allowNamed() error {
-	e := c.Endpoint
-	switch {
-	case c.Access == nil:
-		return c.allowPublic(c.Unauthenticated())
-	case e.Account == wire.AnyToken || e.Account == wire.InBody: // the handler calls Permit for the account
-		return c.NeedScope(e.Scope)
-	case e.Account != wire.InPath && c.Access.Resource.Account == "": // the query names none: it is the caller's own
-		own, err := c.AccessTo(c.about())
-		if err != nil {
-			return err
-		}
-		c.Access = own
-	}
-	role, scope := e.Role, e.Scope
-	switch {
-	case e.Op == wire.OpRemoveMember && c.Param("user") == c.Access.Name(): // members may leave
-		role = wire.Reader
-	case e.Op == wire.OpTakeRateLimit && c.Access.IsBot(): // the handler checks it, unless the bot counts its own
-		scope = ""
-	}
-	if err := c.permit(c.about(), c.Access, role, scope); err != nil {
-		return c.allowPublic(err)
-	}
-	c.Resource = c.Access.Resource
-	if e.Account == wire.InPath && c.Ref().IsZero() {
-		return NotFound(c.R.URL.Path)
-	}
-	return nil
-}
-
-// allowPublic returns refused, except at a public endpoint for a public project, which it sets as Resource.
-func (c *Call) allowPublic(refused error) error {
-	if c.Endpoint.Public {
-		if err := c.findPublic(); err != nil || c.Resource.ID != 0 {
-			return err
-		}
-	}
-	return refused
-}
-
-// findPublic sets Resource to the project that the path names if it is public, else to the zero value.
-func (c *Call) findPublic() (err error) {
-	about := c.about()
-	if about.Kind != store.KindProject {
-		return nil
-	}
-	c.Resource, err = c.View().PublicProject(about.Account, about.Slug)
-	if errors.Is(err, store.ErrNotFound) {
-		c.Resource, err = store.Resource{}, nil
-	}
-	return err
-}
-
 // Look sets Access and Resource at an endpoint that needs no token. An invalid token counts as none.
 // Resource.ID is 0 if the path names nothing that the caller may read. It fails with a 308 if the path has the
 // former name of a project.
@@ -143,7 +142,7 @@ func (c *Call) Look() (err error) {
 	} else if err := c.findPublic(); err != nil {
 		return err
 	}
-	return c.usePresentName()
+	return c.followRename()
 }
 
 // Visit sets Access to the user of the session, nil if there is none. It ignores tokens: browsers send none
@@ -156,17 +155,13 @@ func (c *Call) Visit() (err error) {
 // about returns what the path or the query names. Where a query names no account it is the caller's own,
 // "" as long as the caller is not known.
 func (c *Call) about() store.AccessQuery {
-	query, e := store.AccessQuery{Account: c.Param("account"), Slug: c.Param("slug")}, c.Endpoint
-	switch {
-	case e == nil:
-	case e.Account == wire.InQuery || e.Account == wire.InBot:
+	e := c.Endpoint
+	if e != nil && (e.Account == wire.InQuery || e.Account == wire.InBot) {
 		return store.AccessQuery{Account: c.AccountInQuery()}
-	case e.AboutProject():
-		query.Kind = store.KindProject
-	case strings.HasPrefix(e.Path, "/v1/apis/{account}/{slug}"):
-		query.Kind = store.KindAPI
-	case strings.HasPrefix(e.Path, "/v1/stacks/{account}/{slug}"):
-		query.Kind = store.KindStack
+	}
+	query := store.AccessQuery{Account: c.Param("account"), Slug: c.Param("slug")}
+	if e != nil {
+		query.Kind = e.Kind()
 	}
 	return query
 }
@@ -216,11 +211,11 @@ func (c *Call) Permit(query store.AccessQuery, role wire.Role, scope wire.Scope)
 	if err != nil {
 		return nil, err
 	}
-	return found, c.permit(query, found, role, scope)
+	return found, c.require(query, found, role, scope)
 }
 
-// permit checks a role and a scope, and remembers the role for permitAgain.
-func (c *Call) permit(query store.AccessQuery, a *store.Access, needed wire.Role, scope wire.Scope) error {
+// require checks a role and a scope, and remembers the role for checkGrants.
+func (c *Call) require(query store.AccessQuery, a *store.Access, needed wire.Role, scope wire.Scope) error {
 	if store.Rank(a.Role) < store.Rank(string(needed)) {
 		return c.NotPermitted(wire.Role(a.Role), query.Account, needed)
 	}
@@ -238,10 +233,9 @@ func (c *Call) credentials(query store.AccessQuery) store.AccessQuery {
 	return query
 }
 
-// permitAgain checks in tx that the token or session is still valid, that the caller still has each role
-// that was checked before, and that each name is still that of the same resource. Before, it locks the resource that
-// the path names.
-func (c *Call) permitAgain(tx *store.Tx) error {
+// checkGrants locks the resource that the path names, and checks in tx that the token or session is still valid, that
+// the caller still has each role that was checked before, and that each name is still that of the same resource.
+func (c *Call) checkGrants(tx *store.Tx) error {
 	if c.Access == nil {
 		return nil
 	}
@@ -269,15 +263,18 @@ func (c *Call) permitAgain(tx *store.Tx) error {
 	return nil
 }
 
-// Recheck checks during a long response that the caller may still use the endpoint, and that the path
-// still names the same resource. It reads c.Access again.
+// Recheck checks, during a long response, that the caller may still use the endpoint, and that the path
+// still names the same resource. It updates c.Access.
 func (c *Call) Recheck() (err error) {
 	again := *c
 	again.grants, again.Resource = nil, store.Resource{}
 	if again.Access, err = c.authenticate(); err != nil {
 		return err
 	}
-	if err := again.allow(); err != nil {
+	if err := again.authorize(); err != nil {
+		return err
+	}
+	if err := again.followRename(); err != nil {
 		return err
 	}
 	if again.Resource.ID != c.Resource.ID {

@@ -59,7 +59,7 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 	var first *store.Answer
 	err = c.Hub.Store.Write(c.Ctx(), func(tx *store.Tx) (err error) {
 		done, first = Done{}, nil // reset, because this may run again
-		if err := c.permitAgain(tx); err != nil {
+		if err := c.checkGrants(tx); err != nil {
 			return err
 		}
 		if claim != nil {
