@@ -144,7 +144,7 @@ func (v View) NewestDigest(project int64, kind RevisionKind) (digest string, inc
 // head is what the next revision of a kind needs of the newest one; n 0: there is none.
 type head struct {
 	n, nth int64  // its number, and its number among those of its kind
-	total  int64  // bytes of the bodies of all of its kind up to it, also of dropped ones
+	bytes  int64  // of the bodies of its kind, its own and all before, also of dropped ones
 	digest string // of its content
 
 	newest     int64  // number of the newest revision of both kinds
@@ -154,7 +154,7 @@ type head struct {
 }
 
 func (v View) head(project int64, kind RevisionKind) (h head, err error) {
-	err = v.One(sqldb.Row(&h.n, &h.nth, &h.total, &h.digest, &h.newest, &h.at, &h.incomplete, &h.schema),
+	err = v.One(sqldb.Row(&h.n, &h.nth, &h.bytes, &h.digest, &h.newest, &h.at, &h.incomplete, &h.schema),
 		`SELECT COALESCE(r.n, 0), COALESCE(r.nth, 0), COALESCE(r.total + length(r.body), 0), COALESCE(r.digest, ''),
 		COALESCE((SELECT n FROM revisions WHERE project_id = ? ORDER BY n DESC LIMIT 1), 0), @now,
 		(SELECT incomplete FROM resources WHERE id = p.id),
@@ -190,7 +190,7 @@ func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revisio
 	r.N, r.At = last.newest+1, last.at
 	err := tx.send(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
 		request_id, push, message, at, files, bytes, added, changed, removed, base, body) VALUES (`+sqldb.List(21)+")",
-		project, kind, r.N, last.nth+1, last.total, r.Digest, r.Parent, r.User, r.Via, r.Token, r.Request,
+		project, kind, r.N, last.nth+1, last.bytes, r.Digest, r.Parent, r.User, r.Via, r.Token, r.Request,
 		r.Push, r.Message, r.At, r.Files, r.Bytes, r.Added, r.Changed, r.Removed, r.base, r.body)
 	if err == nil && before.Damaged { // it is of no use, and each hub fsck would report it
 		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND n = ?", project, before.N)
@@ -198,7 +198,7 @@ func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revisio
 	if err != nil {
 		return r, err
 	}
-	newest := head{n: r.N, nth: last.nth + 1, total: last.total + int64(len(r.body)), at: r.At}
+	newest := head{n: r.N, nth: last.nth + 1, bytes: last.bytes + int64(len(r.body)), at: r.At}
 	return r, tx.trim(project, kind, newest)
 }
 
@@ -218,16 +218,16 @@ var DefaultRetention = Retention{Revisions: 200, Age: 90 * 24 * time.Hour, Bytes
 // is kept. Newer ones have the same base, or one that is kept.
 func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
 	keep := tx.keep
-	if kind == Files { // the number of lists alone decides: this many bytes are no limit
-		keep = Retention{Revisions: tx.keep.Lists, Bytes: 1 << 40}
+	if kind == Files { // the number of lists alone decides
+		keep = Retention{Revisions: tx.keep.Lists, Bytes: math.MaxInt64}
 	}
-	if newest.nth <= keep.Revisions && newest.total <= keep.Bytes {
+	if newest.nth <= keep.Revisions && newest.bytes <= keep.Bytes {
 		return nil
 	}
 	var first, base int64 // the first revision to keep, and its base
 	err := tx.One(sqldb.Row(&first, &base), `SELECT n, base FROM revisions WHERE project_id = ? AND kind = ?
 		AND (total >= ? AND (nth > ? OR at > ?) OR n = ?) ORDER BY n LIMIT 1`, project, kind,
-		newest.total-keep.Bytes, newest.nth-keep.Revisions, newest.at.Add(-keep.Age), newest.n)
+		newest.bytes-keep.Bytes, newest.nth-keep.Revisions, newest.at.Add(-keep.Age), newest.n)
 	if err == nil {
 		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND kind = ? AND n < ? AND n <> ?",
 			project, kind, first, base)

@@ -30,21 +30,20 @@ func getConfig(c *request.Call) error {
 
 // newestConfig returns the config of the project that the path names. If it is damaged, it returns a problem
 // together with the revision, which then has a digest and no content.
-func newestConfig(c *request.Call) (store.Revision, error) {
-	var config store.Revision
-	var err error
-	if a := c.Access; a != nil && a.Config.N != 0 {
-		config, a.Config = a.Config, store.Revision{} // read with the rights; a second try reads it again
-		err = config.Decode()
+func newestConfig(c *request.Call) (newest store.Revision, err error) {
+	if a := c.Access; a != nil && a.Config.N != 0 { // it was read with the rights
+		newest = a.Config
+		a.Config = store.Revision{} // a second try reads it from the database
+		err = newest.Decode()
 	} else {
-		config, err = c.View().Newest(c.Resource.ID, store.Config)
+		newest, err = c.View().Newest(c.Resource.ID, store.Config)
 	}
 	if errors.Is(err, store.ErrDamaged) {
-		return config, request.Problemf(http.StatusInternalServerError, wire.CodeDamaged,
+		return newest, request.Problemf(http.StatusInternalServerError, wire.CodeDamaged,
 			"the stored bytes of the config of %s are damaged", c.Ref()).Because(err).
 			WithHint("replace it: tool push NAME --force, or tool restore NAME REVISION --force")
 	}
-	return config, resourceProblem(c, err)
+	return newest, resourceProblem(c, err)
 }
 
 // toEdit returns who wrote a revision, and when. Both are empty for the config that a new project has.
@@ -113,8 +112,8 @@ func isDryRun(c *request.Call) (bool, error) {
 	return q.Has("dryRun"), nil
 }
 
-// patchConfig changes some keys of the config of a project, or with ?dryRun=1 answers as if it did: 428 without
-// If-Match.
+// patchConfig changes some keys of the config of a project. With ?dryRun=1 it answers the same, and writes nothing.
+// It needs If-Match.
 func patchConfig(c *request.Call) error {
 	dryRun, err := isDryRun(c)
 	if err != nil {
@@ -143,7 +142,7 @@ func needIfMatch(c *request.Call, what, hint string) error {
 		WithHint("%s", hint)
 }
 
-// restoreConfig writes a former config again: 428 without If-Match, 404 if it is not kept, 412.
+// restoreConfig writes a former config again. It needs If-Match.
 func restoreConfig(c *request.Call, req *wire.RestoreConfig) error {
 	if !tree.ValidDigest(req.Revision) {
 		return request.InvalidBody("/revision", "must be 64 lower-case hex digits, not %q", req.Revision)
@@ -165,8 +164,8 @@ func restoreConfig(c *request.Call, req *wire.RestoreConfig) error {
 	return answerConfig(c, configWrite{via: wire.ViaRestore, config: &config})
 }
 
-// configWrite is a write of a config. It has a new config, or a patch of the present one; with neither it
-// writes nothing, and is answered with the present one.
+// configWrite is a write of a config: of a new one, or of a patch of the present one. A PUT without settings has
+// neither: nothing is written, and the answer has the present one.
 type configWrite struct {
 	via    wire.Via
 	config *flat.Config
@@ -177,6 +176,9 @@ type configWrite struct {
 	by          store.Author
 	credentials []wire.FieldError // settings that look like credentials
 }
+
+// writes reports whether the write changes the config, or would without dryRun.
+func (w *configWrite) writes() bool { return w.config != nil || w.patch != nil }
 
 // apply returns what the config is after the write.
 func (w *configWrite) apply(c *request.Call, former store.Revision) (config flat.Config, err error) {
@@ -219,7 +221,11 @@ func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, er
 		if !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrUnchecked) {
 			return answer, resourceProblem(c, err)
 		}
-		time.Sleep(rand.N(20 * time.Millisecond)) // so that those that were not first do not meet again
+		select {
+		case <-time.After(rand.N(20 * time.Millisecond)): // so that those that were not first do not meet again
+		case <-c.Ctx().Done():
+			return nil, c.Ctx().Err()
+		}
 	}
 	return nil, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
 		"the config of %s keeps changing; try again", c.Ref()).WithHeader("Retry-After", "1")
@@ -244,34 +250,28 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 	if err != nil {
 		return nil, err
 	}
-	changes := w.config != nil || w.patch != nil
-	enforced := rule.Enforced && changes
-	findings, err := checkSettings(c, rule, config)
-	switch {
-	case err != nil && enforced:
+	findings, err := w.check(c, rule, config)
+	if err != nil {
 		return nil, err
-	case err != nil:
-		c.Hub.Log.Warn("settings were not checked", "request", c.ID, "project", c.Ref().String(), "error", err)
-		const unchecked = "the settings were written, but could not be checked against the stack's schema"
-		findings = []wire.FieldError{{Detail: unchecked}}
-	case enforced && len(findings) > 0:
-		return nil, settingsInvalid(findings)
 	}
 	after := store.Revision{Content: config.Canonical()}
 	w.credentials = secret.InSettings(config, after.Content)
-	if changes && w.credentials != nil && c.Resource.Visibility == string(wire.Public) {
+	if w.writes() && w.credentials != nil && c.Resource.Visibility == string(wire.Public) {
 		return nil, refuseCredentials(w.credentials)
 	}
 	findings = append(findings, w.credentials...)
-	if !changes || w.dryRun {
+	if w.writes() && !w.dryRun {
+		before, after, err = saveConfig(c, w, before, after.Content, rule.Digest)
+	} else {
 		after.Digest = store.Digest(after.Content)
-	} else if before, after, err = saveConfig(c, w, before, after.Content, rule.Digest); err != nil {
+	}
+	if err != nil {
 		return nil, err
 	}
 	answer := &wire.ConfigWritten{
 		Project: c.Ref(), Config: jsontext.Value(after.Content), Revision: after.Digest,
 		EnrichmentCount: config.EnrichmentCount(), Findings: findings,
-		OverwroteExistingConfig: changes && before.HasConfig() && damage == nil,
+		OverwroteExistingConfig: w.writes() && before.HasConfig() && damage == nil,
 		StackVersion:            rule.Withdrawn, UseStackVersion: rule.UseVersion,
 	}
 	if answer.OverwroteExistingConfig {
@@ -280,10 +280,30 @@ func tryConfig(c *request.Call, w configWrite) (*wire.ConfigWritten, error) {
 	return answer, nil
 }
 
+// check returns what the stack's schema does not allow. It is an error for a write if the schema is enforced.
+func (w *configWrite) check(
+	c *request.Call, rule store.SettingsSchema, config flat.Config,
+) ([]wire.FieldError, error) {
+	enforced := rule.Enforced && w.writes()
+	findings, err := checkSettings(c, rule, config)
+	switch {
+	case err != nil && enforced:
+		return nil, err
+	case err != nil:
+		c.Hub.Log.Warn("settings were not checked", "request", c.ID, "project", c.Ref().String(), "error", err)
+		const unchecked = "the settings were written, but could not be checked against the stack's schema"
+		return []wire.FieldError{{Detail: unchecked}}, nil
+	case enforced && len(findings) > 0:
+		return nil, settingsInvalid(findings)
+	}
+	return findings, nil
+}
+
 // settingsSchema returns which schema the settings of the project that the path names have to pass.
 func settingsSchema(c *request.Call) (rule store.SettingsSchema, err error) {
 	if a := c.Access; a != nil && a.Schema.StackID != 0 {
-		rule, a.Schema = a.Schema, store.SettingsSchema{} // read with the rights; a second try reads it again
+		rule = a.Schema                   // it was read with the rights
+		a.Schema = store.SettingsSchema{} // a second try reads it from the database
 		return rule, nil
 	}
 	return c.View().SettingsSchema(c.Resource.ID)
