@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/command/login"
 	"example.com/projecthub/cmd/tool/internal/command/pull"
 	"example.com/projecthub/cmd/tool/internal/command/push"
+	"example.com/projecthub/hubclient/wire"
 )
 
 // edited returns a World whose hub project had the titles hub, second and third, and their
@@ -169,8 +171,28 @@ func TestRestore_AsksAgainWhenTheConfigChangesMeanwhile(t *testing.T) {
 		w.UI.Meanwhile = nil
 		w.Edit(apptest.Stack, "title", `"fourth"`)
 	}
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool { // the config before was carol's
+		if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/config") || r.URL.RawQuery != "" {
+			return false
+		}
+		w.Intercept(func(http.ResponseWriter, *http.Request) bool { return false })
+		config, err := w.Client().Config(t.Context(), apptest.Stack, "")
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		config.UpdatedBy = "carol"
+		body, err := wire.Encode(config)
+		rw.Header().Set("Content-Type", "application/json")
+		rw.Header().Set("Hub-Version", "1.0.0")
+		_, writeErr := rw.Write(body)
+		if err := errors.Join(err, writeErr); err != nil {
+			t.Error(err)
+		}
+		return true
+	})
 	w.Run(history.RestoreCommand, "web", revisions[0]).Done()
-	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[1], "alice changed it while you looked") ||
+	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], "carol") || !strings.Contains(w.UI.Asked[1], "alice changed it while you looked") ||
 		!strings.Contains(w.UI.Asked[1], "fourth") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}

@@ -148,8 +148,7 @@ func (r *restore) restoreConfig(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	notice := "" // of a question that is asked again
-	for {
+	for again := false; ; again = true {
 		current, err := r.Hub.Config(ctx, r.Project, "")
 		if hubclient.HasCode(err, wire.CodeDamaged) {
 			return r.replaceDamaged(ctx, earlier, err)
@@ -172,6 +171,10 @@ func (r *restore) restoreConfig(ctx context.Context) error {
 			return nil
 		}
 		if r.asks() {
+			notice := ""
+			if again {
+				notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)
+			}
 			err := app.Agreed(r.App.UI.Overwrite(ctx, prompts.Overwrite{
 				Title:  fmt.Sprintf("Restore the config of %s?", r.Project),
 				Notice: notice,
@@ -191,7 +194,6 @@ func (r *restore) restoreConfig(ctx context.Context) error {
 		if !askAgain {
 			return err
 		}
-		notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", current.UpdatedBy)
 	}
 }
 
