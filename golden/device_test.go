@@ -86,7 +86,7 @@ func TestLogin_InterruptLeavesNothing(t *testing.T) {
 	w.env = append(w.env, "PATH="+programs()) // no browser can be started
 	browser := w.signedIn()
 	term, code := w.waiting()
-	if !strings.Contains(term.text(), "Open that address in a browser") {
+	if !strings.Contains(term.text(), "No browser could be started from here") {
 		t.Errorf("it says\n%s", term.text())
 	}
 	term.press(ctrlC)

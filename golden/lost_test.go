@@ -102,7 +102,7 @@ func checkUndo(t *testing.T, e ending, applied bool, flag string) {
 	if now := w.content(); (now != held) != applied {
 		t.Fatalf("the hub has %s", now)
 	}
-	want := "is not a push of yours"
+	want := "was not your push"
 	if !applied {
 		want = "the last edit of @alice/web replaced nothing"
 	} else {

@@ -151,7 +151,7 @@ func (c *contact) waiting() {
 	close(seen)
 	term.ends(0)
 	c.screens(0, []string{"push", "app", "--watch", "--base-files", "--force"},
-		turn{"watching; ctrl-c ends it", "push: watch", ctrlC})
+		turn{"watching; press ctrl-c to stop", "push: watch", ctrlC})
 }
 
 // edit replaces a part of the settings.

@@ -171,8 +171,7 @@ func (t transfers) End(string) { t.Hide() }
 
 func (a *App) configDir() (string, error) { return a.directory("TOOL_CONFIG_DIR", os.UserConfigDir) }
 
-// directory returns the program's own directory of one kind: that of a variable,
-// else tool in the user's.
+// directory returns the directory that variable names, else tool below the one that users returns.
 func (a *App) directory(variable string, users func() (string, error)) (string, error) {
 	if dir := a.Getenv(variable); dir != "" {
 		return dir, nil

@@ -84,11 +84,10 @@ func (act *Action) fail(hub *identity.Hub, err error) error {
 	return f
 }
 
-// ErrDeclined ends a command whose question was answered by no. Nothing is reported but
-// that nothing was changed.
+// ErrDeclined ends a command after the user answered no. [App.Settle] reports it as aborted.
 var ErrDeclined = errors.New("the question was answered by no")
 
-// ConfirmRef has a person type a whole name before what it names is deleted, unless force.
+// ConfirmRef asks the user to type r before it is deleted, unless force is set or nothing may be asked.
 func (a *App) ConfirmRef(ctx context.Context, force bool, title, fact string, r ref.Ref) error {
 	if force || a.Strict() {
 		return nil
@@ -130,7 +129,7 @@ func Explain(hub *identity.Hub, err error) failure.Failure {
 // IsInterrupted reports that the person or the system ended the command.
 func IsInterrupted(err error) bool { return errors.Is(err, context.Canceled) }
 
-// IsRefused reports that the hub does not have something, or not for the caller.
+// IsRefused reports whether the hub answered with a 4xx status other than 429.
 func IsRefused(err error) bool {
 	e, ok := errors.AsType[*hubclient.Error](err)
 	if !ok || e.Status == http.StatusTooManyRequests {

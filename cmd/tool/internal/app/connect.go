@@ -266,8 +266,8 @@ func (a *App) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// RecordHub records the hub of a command that went through as the workspace's, if that has
-// none, and returns notes about it. That of an environment is the environment's alone.
+// RecordHub records origin as the workspace's hub if it has none, and returns notes. It does not record the hub of
+// an environment.
 func (a *App) RecordHub(local *workspace.Project, origin string) []string {
 	hub, err := a.WorkspaceHub()
 	if err != nil || hub != "" || a.env.origin != "" {

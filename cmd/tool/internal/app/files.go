@@ -86,8 +86,8 @@ func (a *App) ChooseFiles(
 	return f, nil
 }
 
-// Sensitive starts to find out which files are sensitive, of those that are not the same
-// in base, which the hub has had already. It returns a function that waits for the answer.
+// Sensitive starts to find the files that git ignores, except those that are the same in base, which the hub has
+// had already. It returns a function that waits for the answer.
 func (f *Files) Sensitive(ctx context.Context, base tree.Base) func() Sensitive {
 	found := make(chan Sensitive, 1)
 	if f.Digest == base.Digest {
@@ -219,10 +219,9 @@ const (
 // maxNamed bounds stack.json and the schema that it names, in bytes.
 const maxNamed = 2 << 20
 
-// CheckManifest checks that the bundle of a local project contains what stack.json names, the
-// module of the preview and the JSON Schema of settings, and returns that schema, nil for none.
-// Whether it is a valid schema, the hub finds out, so that this program needs no library for it.
-// What the module imports, the preview looks for.
+// CheckManifest checks that the bundle of a local project contains what stack.json names, the module of the preview
+// and the JSON Schema of settings, and returns that schema, nil for none. The hub validates the schema, and the
+// preview resolves the module's imports.
 func CheckManifest(local *workspace.Project, bundle *basefiles.Selection, files tree.Tree) (schema []byte, err error) {
 	blobs := bundle.Blobs()
 	defer blobs.Close()

@@ -77,9 +77,7 @@ func HubTexts(
 				return err
 			}
 			progress.Files++
-			if report != nil {
-				report(progress)
-			}
+			report(progress)
 			if progress.Files == len(isWanted) {
 				return errAllRead
 			}

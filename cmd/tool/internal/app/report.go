@@ -124,7 +124,7 @@ func keysText(e failure.Edit) string {
 		{"-", e.Keys.Removed},
 	} {
 		for _, key := range change.keys {
-			named = append(named, change.sign+" "+tui.Shorten(key, maxValue))
+			named = append(named, change.sign+" "+tui.Shorten(key, MaxValue))
 		}
 	}
 	return cmdline.Shortlist(named, maxKeys)
@@ -217,7 +217,7 @@ func (a *App) CommandTexts(recipe []cmdline.Line) (lines []string) {
 	return lines
 }
 
-// lineTakes reports whether a command line has the flag of every command that sets value.
+// lineTakes reports whether the command of l has the flag that sets value.
 func (a *App) lineTakes(l cmdline.Line, value *Optional) bool {
 	if l.Program != "tool" || a.commands == nil {
 		return false

@@ -17,9 +17,8 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// Result is what a command prints. That of a command that writes also has a method Effect, which
-// says what was done if the result cannot be printed, such as: the role was set. One that may be long has
-// a method Paged.
+// Result is what a command prints. A result of a write also has Effect, which says what was done if the result
+// cannot be printed, such as: the role was set. A long one has Paged.
 type Result interface {
 	Kind() string // the type of the JSON document
 	Text(w *Printer)

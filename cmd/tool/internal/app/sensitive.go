@@ -87,7 +87,7 @@ func RefuseSecrets(secrets []Secret, allowed []string, again cmdline.Line) error
 	f := failure.New(wire.CodeSecretFound, "%s would be sent, such as %s",
 		Count(len(secrets), "file that holds secrets", "files that hold secrets"),
 		strings.Join(secretLines(secrets[:min(3, len(secrets))]), ", ")).
-		WithHint("remove what is secret and revoke it, or leave the file out by .toolignore; to send it all the same:")
+		WithHint("remove and revoke the secret, or add the file to .toolignore; to send it anyway:")
 	if len(allowed)+len(secrets) > maxAllowed {
 		return f
 	}

@@ -26,7 +26,7 @@ func Count(n int, one, many string) string { return tui.Count(n, one, many) }
 func Time(t time.Time) string { return t.Local().Format("2 Jan 2006 15:04 MST") }
 
 // Ago writes when something was: how long ago within a day, else the moment, as in "on 2 Jan 2026
-// 15:04 CET". A clock may be wrong: the future is now.
+// 15:04 CET". A time in the future counts as now.
 func Ago(t time.Time) string {
 	past := time.Since(t)
 	switch {
@@ -60,7 +60,7 @@ func Scopes(scopes []wire.Scope, only wire.Restriction) string {
 	return cmp.Or(strings.Join(names, ", "), "read only") + restricted(only)
 }
 
-// restricted ends what a token can do, such as write:config, with where, "" for everywhere.
+// restricted returns where a token is valid, such as " on @acme", or "" for everywhere.
 func restricted(only wire.Restriction) string {
 	switch {
 	case only.Account != "":
@@ -80,10 +80,10 @@ func Expiry(t *time.Time) string {
 }
 
 // MaxShown bounds how many lines of a difference text mode shows of each kind,
-// and maxValue the columns of a value. JSON has all of it.
+// and MaxValue the columns of a value. JSON has all of it.
 const (
 	MaxShown = 50
-	maxValue = 60
+	MaxValue = 60
 )
 
 // Change is a key that differs, with its values as JSON, "" for an absent one.
@@ -128,7 +128,7 @@ func (c Change) line(width int) string {
 }
 
 // DifferenceLines writes a difference key by key: + added, ~ changed, - removed.
-func DifferenceLines(d flat.Difference) []string { return differenceLines(d, maxValue, MaxShown) }
+func DifferenceLines(d flat.Difference) []string { return differenceLines(d, MaxValue, MaxShown) }
 
 // FullDifferenceLines is DifferenceLines with all keys and whole values.
 func FullDifferenceLines(d flat.Difference) []string {
@@ -156,7 +156,7 @@ func differenceLines(d flat.Difference, width, maxLines int) (lines []string) {
 func ConflictLines(conflicts flat.Conflicts) []string {
 	lines := make([]string, len(conflicts))
 	for i, c := range conflicts {
-		base, mine, theirs := tui.ConflictValues(c, maxValue)
+		base, mine, theirs := tui.ConflictValues(c, MaxValue)
 		lines[i] = fmt.Sprintf("! %s: mine %s, theirs %s, base %s",
 			Cell(c.Key), cmp.Or(mine, "(none)"), cmp.Or(theirs, "(none)"), cmp.Or(base, "(none)"))
 	}

@@ -32,8 +32,7 @@ func (o *Optional) String() string {
 	return *o.Value
 }
 
-// MaybeLocal allows the name of a local project. An empty one is a variable that
-// was not set, and never means a project.
+// MaybeLocal allows the name of a local project. An empty name, as from a variable that was not set, is an error.
 func MaybeLocal(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] == "" {
 		return EmptyLocal("<project>")
@@ -59,7 +58,7 @@ func Locals(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// CheckRevision refuses what names no revision: by its number, its digest, or from the newest one. It is called name.
+// CheckRevision fails unless typed is such as r12, a digest, latest or latest~1. name is what the argument is called.
 func CheckRevision(name, typed string) error {
 	if ok, _ := regexp.MatchString(`^(r[0-9]+|[0-9a-f]{4,64}|latest(~(0|[1-9][0-9]{0,8}))?)$`, typed); ok {
 		return nil
@@ -126,7 +125,7 @@ func (a *App) CompleteOrigin(*cobra.Command, []string, string) (known []string, 
 // slower completes nothing.
 const completeWithin = 2 * time.Second
 
-// FromHub completes what a hub knows, and nothing where it cannot be asked.
+// FromHub completes what find returns, or nothing if the hub cannot be reached.
 func (a *App) FromHub(find func(ctx context.Context, hub *identity.Hub) ([]string, error)) Completion {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(c.Context(), completeWithin)

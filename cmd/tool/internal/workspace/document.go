@@ -46,7 +46,7 @@ func (p Position) blame(what string, err error) failure.Failure {
 	return f.WithReason("%w", &Blamed{p, f.Reason})
 }
 
-// blame adds to a failure what led to it.
+// blame begins the reason of a failure with what.
 func blame(what string, err error) failure.Failure {
 	f := failure.Of(err)
 	return f.WithReason("%s: %w", what, f.Reason)

@@ -140,9 +140,9 @@ var errLocked = errors.New("another program has locked its directory")
 
 var errChanged = errors.New("it keeps changing while it is edited")
 
-// update replaces the content of a file by what edit makes of it, and reports
-// whether that was anything else. edit is given nil when there is no such file, returns nil
-// for no file, and is called again when another program changed the file in the meantime.
+// update replaces the content of a file by the result of edit, and reports whether that differs. edit is given nil
+// when there is no such file, returns nil for no file, and is called again when another program changed the file in
+// the meantime.
 //
 // At every moment the file holds the old content or the new, also after a power failure if
 // it is durable. Writers of the same file wait for each other; an editor that does not is
@@ -234,8 +234,8 @@ func (w *Workspace) write(file string, text []byte, durable bool, put func(tempo
 	return atomicfile.Write(w.root, file, text, options)
 }
 
-// replace puts a new file in the place of old. What another program saved in the file up to
-// the moment of that is back in its place when it returns errChanged.
+// replace puts a new file in the place of old. If another program changed the file, replace restores that content
+// and returns errChanged.
 func (w *Workspace) replace(file, temporary string, old []byte) error {
 	if err := w.unchanged(file, old); err != nil {
 		return err

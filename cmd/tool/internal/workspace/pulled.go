@@ -37,8 +37,8 @@ type storedBase struct {
 	Tree     string `json:"tree,omitzero"`
 }
 
-// Of returns the base of the project r of the hub at origin, nil for none. What two sides of a
-// conflict have different is left out.
+// Of returns the base of the project r of the hub at origin, nil for none. After a merge with conflicts, fields
+// that differ between the sides are empty.
 func (b Bases) Of(origin string, r ref.Ref) *Pulled {
 	sides := b.Sides(origin, r)
 	if len(sides) == 0 {
@@ -183,7 +183,7 @@ func conflictSides(text []byte) (ours, theirs []byte) {
 // differ between its sides. Without any base, the file is deleted.
 // The failure is not_recorded.
 func (p *Project) RecordPulled(origin string, pulled Pulled) error {
-	// A base that is lost in a power failure costs a question.
+	// It is not synced: a base that a power failure loses only costs a question.
 	_, err := p.Workspace.update(p.file(pulledFile), false, func(text []byte) ([]byte, error) {
 		bases, _ := p.parseBases(text)
 		if bases.stored == nil {

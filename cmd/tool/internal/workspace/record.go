@@ -12,9 +12,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Record writes value into the text member of client.json called field, project or
-// api, whatever its value was, and reports whether the file's bytes changed. An edit
-// made since c was read is kept. c is then what the file holds.
+// Record writes value into the text member of client.json called field, project or api, whatever its value was, and
+// reports whether the file's bytes changed. It keeps edits that were made since c was read, and reads c again.
 //
 // When the file cannot be changed it stays as it was; the failure is not_recorded
 // and holds the line to add, or to change, by hand.
@@ -97,7 +96,7 @@ type edit struct {
 	text []byte
 }
 
-// PlanTexts replaces the texts of the files that have the settings, but writes nothing.
+// PlanTexts returns edits that set each file with settings to the result of by.
 func (c *Client) PlanTexts(by func(name string, text []byte) ([]byte, error)) (edits Edits, err error) {
 	docs := []document{c.doc}
 	if c.env != nil {
@@ -198,7 +197,7 @@ func setSettings(d document, nested jsonedit.Value) ([]byte, error) {
 	return d.within(with(members, memberSettings, jsonedit.Object(settings)))
 }
 
-// within is the edited text of a file that can be read again.
+// within returns the edited text, or fails if it is too large to be read again.
 func (d document) within(want []jsonedit.Member) ([]byte, error) {
 	text, ok := d.EditWithin(maxFile, want)
 	if !ok {

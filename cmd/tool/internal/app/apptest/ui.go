@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/prompts"
-	"example.com/projecthub/tui"
 )
 
 // UI answers questions from a list, and remembers what was asked.
@@ -24,10 +24,7 @@ type UI struct {
 	// Meanwhile is called while a question is shown.
 	Meanwhile func(title string)
 
-	Items     []prompts.Item // of the last home view
-	Transfers []string       // phases that were shown
-	Steps     []int          // of checklists
-	Ended     []string       // how checklists ended
+	Items []prompts.Item // of the last home view
 
 	WaitedFor sync.Map     // the hubs
 	Pending   atomic.Int32 // requests without an answer
@@ -187,10 +184,10 @@ func (u *UI) Read(_ context.Context, title string, lines []string) error {
 }
 
 // Transfer remembers the phases that are shown.
-func (u *UI) Transfer(bool) prompts.Transfer { return (*transfer)(u) }
+func (u *UI) Transfer(bool) prompts.Transfer { return app.NoTransfer{} }
 
 // Checklist remembers the steps that are shown.
-func (u *UI) Checklist(names ...string) prompts.Checklist { return (*checklist)(u) }
+func (u *UI) Checklist(names ...string) prompts.Checklist { return checklist{} }
 
 // WaitFor remembers which hubs were waited for, and counts the requests without an answer.
 func (u *UI) WaitFor(hub string, _ bool) (answered func()) {
@@ -208,13 +205,7 @@ func (u *UI) Drawing() bool { return false }
 // AllowBack does nothing.
 func (u *UI) AllowBack(bool) {}
 
-type transfer UI
+type checklist struct{ app.NoTransfer }
 
-func (t *transfer) Update(p tui.Progress) { t.Transfers = append(t.Transfers, p.Phase) }
-func (t *transfer) Hide()                 {}
-
-type checklist UI
-
-func (c *checklist) Start(step int)        { c.Steps = append(c.Steps, step) }
-func (c *checklist) Update(p tui.Progress) { c.Transfers = append(c.Transfers, p.Phase) }
-func (c *checklist) End(problem string)    { c.Ended = append(c.Ended, problem) }
+func (checklist) Start(int)  {}
+func (checklist) End(string) {}

@@ -149,7 +149,7 @@ func (c *create) create(ctx context.Context) (err error) {
 	return nil
 }
 
-// seed writes the first config and base files, by the value that only a creation returns.
+// seed writes the first config and base files, through [hubclient.Created].
 func (c *create) seed(ctx context.Context) error {
 	written, err := c.created.SeedConfig(ctx, c.config)
 	if err != nil {

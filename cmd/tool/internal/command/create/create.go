@@ -47,8 +47,7 @@ func Guided(ctx context.Context, a *app.App, publish Publish, local string) erro
 	})
 }
 
-// Command returns the command project create. Publish is what it offers where the stack
-// is not published yet.
+// Command returns the command project create. It offers publish if the stack is not published yet.
 func Command(a *app.App, publish Publish) *cobra.Command {
 	o := options{publish: publish}
 	visibility := ""
@@ -273,7 +272,7 @@ func (c *create) explain(f failure.Failure) failure.Failure {
 	case f.Code == wire.CodeStackNotPublished && publishWouldHelp:
 		return f.WithHint("publish it first").WithRecipe(cmdline.Tool("publish").With(c.local.Name))
 	case f.Code == wire.CodeAPINotFound:
-		return f.WithHint("remove api from %s to register its source anew", c.local.ClientPath())
+		return f.WithHint("remove api from %s to register its source again", c.local.ClientPath())
 	}
 	return f
 }

@@ -89,7 +89,7 @@ func (c *create) read() (err error) {
 	isSlug := ref.ValidName(c.name)
 	if c.name != "" && !isSlug {
 		if c.project, err = ref.ParseTyped(c.name); err != nil {
-			return failure.New(hubclient.CodeInvalidName, "%q cannot name a project", c.name).
+			return failure.New(hubclient.CodeInvalidName, "%q is not a valid project name", c.name).
 				WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule).At(app.StageRead)
 		}
 	}

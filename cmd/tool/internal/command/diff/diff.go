@@ -64,7 +64,7 @@ the newest.`,
 	fl.SortFlags = false
 	several.Flags(a, c, "project", "to", "name-only")
 	t.Flag(c, "compare with `@ACCOUNT/SLUG` instead of client.json's project")
-	fl.Var(&o.to, "to", "compare with this `REVISION` of the config instead of the present one")
+	fl.Var(&o.to, "to", "compare with this `REVISION` of the config instead of the current one")
 	fl.BoolVar(&o.exitCode, "exit-code", false, "exit with 3 if there is a difference")
 	fl.BoolVar(&o.nameOnly, "name-only", false, "print only the keys, one on a line")
 	fl.BoolVar(&o.full, "full", false, "print all keys and whole values, however many and long")
@@ -122,9 +122,6 @@ func (r *result) Text(w *app.Printer) {
 	w.Notes(r.Notes)
 }
 
-// maxValue bounds the columns of a value in a table that is not full.
-const maxValue = 60
-
 // markdown writes a result as a comment on a pull request.
 func (r *result) markdown(w *app.Printer) {
 	w.Whole("### %s and the config of %s: %s",
@@ -141,7 +138,7 @@ func (r *result) markdown(w *app.Printer) {
 	w.Whole("")
 	w.Whole("| | key | on the hub | here |")
 	w.Whole("|---|---|---|---|")
-	width, maxRows := maxValue, app.MaxShown
+	width, maxRows := app.MaxValue, app.MaxShown
 	if r.options.full {
 		width, maxRows = math.MaxInt, math.MaxInt
 	}
@@ -221,7 +218,7 @@ func hubConfig(ctx context.Context, t *app.Target, o options) (*wire.Config, err
 }
 
 // findings returns notes about settings that the schema of the stack does not allow, for a caller who
-// may push them. They are an extra: a hub that cannot be asked is no failure of a comparison.
+// may push them. They are optional: an error of the hub is ignored.
 func findings(ctx context.Context, t *app.Target) []string {
 	_, body, err := app.ReadConfig(t.Client)
 	if err != nil {

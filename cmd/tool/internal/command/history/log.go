@@ -1,5 +1,4 @@
-// Package history holds the commands for what a project had on the hub: log, show and
-// restore.
+// Package history implements the commands log, show and restore.
 package history
 
 import (
@@ -90,7 +89,7 @@ func withMessage(row []string, message string) []string {
 	return append(row, app.Cell(message))
 }
 
-// row is a line of a log. It starts with the number, because a restored revision has several.
+// row is a line of a log. It starts with the number, because a restored revision occurs more than once.
 func row(e wire.ConfigEntry) []string {
 	return []string{
 		fmt.Sprintf("r%d", e.Number), app.ShortRevision(e.Revision), strings.TrimPrefix(app.Ago(e.UpdatedAt), "on "),
@@ -261,7 +260,7 @@ the newest one: latest, latest~1. Changes nothing.`,
 	return a.HubFlags(a.EnvFlag(c))
 }
 
-// projectAndRevision wants a revision, and before it the name of a local project or none.
+// projectAndRevision accepts [<project>] <revision>.
 func projectAndRevision(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmdline.Usagef("%s needs <revision>", c.CommandPath()).Try(cmdline.Tool("log"))

@@ -197,7 +197,7 @@ func (r *restore) restoreConfig(ctx context.Context) error {
 	}
 }
 
-// putConfig replaces the present config, if it has this revision.
+// putConfig replaces the current config if its revision is present.
 func (r *restore) putConfig(ctx context.Context, earlier flat.Config, present string) error {
 	written, err := r.Hub.RestoreConfig(ctx, r.Project, wire.PutConfig{Settings: earlier.Unfold()}, present)
 	if err != nil {

@@ -170,7 +170,7 @@ func readToken(ctx context.Context, a *app.App) error {
 	return nil
 }
 
-// maxInterval is for how many seconds at most a hub can have a terminal wait between two questions.
+// maxInterval bounds the polling interval that a hub can ask for, in seconds.
 const maxInterval = 60
 
 // approveInBrowser returns the token that a user approves for this terminal in a browser.
@@ -188,7 +188,7 @@ func approveInBrowser(ctx context.Context, a *app.App, id identity.Identity) (to
 	a.Diagnose("Compare both, and approve this terminal, at this address:")
 	a.Diagnose("  %s", d.VerificationURIComplete)
 	if _, err := term.OpenBrowser(a.Getenv, hub.Origin(), d.VerificationURIComplete); err != nil {
-		a.Diagnose("Open that address in a browser: none could be started from here.")
+		a.Diagnose("No browser could be started from here: open that address yourself.")
 	}
 	a.Diagnose("Waiting for your approval; ctrl-c cancels.")
 	every := time.Duration(max(1, min(d.Interval, maxInterval))) * time.Second
@@ -215,7 +215,7 @@ func explainDevice(hub *identity.Hub, err error) error {
 	f := app.Explain(hub, err).WithRecipe()
 	switch {
 	case hubclient.HasCode(err, wire.CodeUnknownRoute) && !strings.Contains(f.Hint, "the hub is at"):
-		f = f.WithHint("this hub is older and approves no terminals; paste a token instead")
+		f = f.WithHint("this hub does not support logging in with a browser; paste a token instead")
 	case hubclient.HasCode(err, wire.CodeAccessDenied, wire.CodeExpiredToken):
 		f = f.Try(cmdline.Tool("login").Flag("--origin", hub.Origin()))
 	}

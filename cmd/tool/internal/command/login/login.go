@@ -1,5 +1,4 @@
-// Package login checks a token with the hub and stores it, or gets one that is approved
-// in a browser, and forgets it again.
+// Package login implements the commands login and logout.
 package login
 
 import (
@@ -57,7 +56,7 @@ func noToken(c *cobra.Command, args []string) error {
 	for _, arg := range args {
 		if pat.Redact(arg) != arg {
 			return cmdline.Usagef("%s takes no token as an argument", c.CommandPath()).
-				WithHint("the token is in the history of the shell now: revoke it, and give another one to stdin").
+				WithHint("the token is in the shell's history now: revoke it, and pass a new one on stdin").
 				Try(cmdline.Tool("login").Flag("--with-token"))
 		}
 	}
@@ -200,7 +199,7 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 		return nil, err
 	}
 	if len(me.Scopes) == 0 {
-		r.Note("the token has no scope: it reads, and writes nothing")
+		r.Note("the token has no scopes: it can only read")
 	}
 	return r, nil
 }

@@ -138,7 +138,7 @@ func TestLogin_IsApprovedInABrowser(t *testing.T) {
 	})
 	w.UI.Answers = []string{w.Origin, "browser"}
 	w.Run(login.Command).Done().Prints("Your code: ", "Compare both",
-		"none could be started from here", "Logged in to "+w.Origin+" as alice", "write:config")
+		"No browser could be started from here", "Logged in to "+w.Origin+" as alice", "write:config")
 	if !strings.HasPrefix(w.UI.Asked[1], "How do you log in to "+w.Origin+"?") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}

@@ -222,7 +222,7 @@ func named(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 func parseWhole(typed string) (ref.Ref, error) {
 	r, err := ref.ParseTyped(typed)
 	if err != nil {
-		err = failure.New(hubclient.CodeInvalidName, "%q cannot name a project", typed).
+		err = failure.New(hubclient.CodeInvalidName, "%q is not a valid project name", typed).
 			WithHint("a project's name is SLUG or @ACCOUNT/SLUG, each part of %s", ref.Rule)
 	}
 	return r, err

@@ -178,5 +178,5 @@ func (p *publish) check() error {
 	return nil
 }
 
-// newestVersion is the highest version of a stack that is on the hub, where each has at least one.
+// newestVersion returns the highest version of hubStack, which has at least one.
 func (p *publish) newestVersion() string { return p.hubStack.Versions[0].Version }

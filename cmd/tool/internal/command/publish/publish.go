@@ -1,8 +1,8 @@
-// Package publish publishes a version of a stack on the hub: plan → confirm → apply. A published
-// version never changes, so publishing the same content again changes nothing. With --force
-// it is uploaded nevertheless, because the hub then replaces what is damaged of it.
+// Package publish publishes a version of a stack on the hub: plan → confirm → apply. A published version never
+// changes, so publishing the same content again changes nothing. With --force it is uploaded again, so that the hub
+// replaces damaged files.
 //
-// It knows no project of the hub: which of them use a version, the hub decides.
+// Which projects use a version is the hub's decision.
 package publish
 
 import (

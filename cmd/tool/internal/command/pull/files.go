@@ -24,7 +24,7 @@ type filesPlan struct {
 	*basefiles.Restore
 	set     *wire.BaseFiles // the hub's
 	dir     string          // where they are written
-	dirName string          // dir, as a person is told it
+	dirName string          // dir, as it is shown to the user
 	toAsk   []string        // paths of the added files that need a yes
 }
 
@@ -95,7 +95,7 @@ func (p *pull) planFiles(ctx context.Context, plan *plan, appRoot string) error 
 }
 
 // confirmFiles asks before more, or larger, files than usual are written, before local files that
-// differ are overwritten, and before files are added that do more than being part of the app.
+// differ are overwritten, and before files are added that other programs run or that change what a push sends.
 func (p *pull) confirmFiles(ctx context.Context, f *filesPlan) error {
 	if aboveUsual := basefiles.CheckLimits(f.set.Files, basefiles.UsualLimits); aboveUsual != nil {
 		if err := p.confirmSize(ctx, f, aboveUsual); err != nil {

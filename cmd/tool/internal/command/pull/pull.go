@@ -94,7 +94,7 @@ as its destination yet: in this workspace, or else the directory becomes one.`,
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			switch {
 			case o.Undo && (o.Force || o.Files || o.FilesOnly || o.Output.Given() || o.Mine || o.Theirs || o.NoUndo):
-				return cmdline.Usagef("--undo goes with --project alone")
+				return cmdline.Usagef("--undo can be combined only with --project")
 			case o.Mine && o.Theirs || o.Force && (o.Mine || o.Theirs):
 				return cmdline.Usagef("--mine, --theirs and --force exclude each other")
 			case o.FilesOnly && (o.Mine || o.Theirs):

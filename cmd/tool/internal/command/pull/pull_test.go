@@ -60,7 +60,7 @@ func TestPull_UndoPutsTheFormerSettingsBack(t *testing.T) {
 	w.Unprinted("the pull went through", pull.Command, "web", "--force")
 	w.Run(pull.Command, "web", "--force").Done()
 	w.Local("@alice/web", `{"title": "local"}`) // by hand
-	w.Run(pull.Command, "web", "--undo").Exits(1).Prints("no files that a pull replaced are saved on this machine")
+	w.Run(pull.Command, "web", "--undo").Exits(1).Prints("there is no pull to undo on this machine")
 }
 
 func TestPull_FailsWithoutConfigProjectOrBaseFiles(t *testing.T) {

@@ -27,8 +27,7 @@ func (p *pull) undoKey() string {
 	return "pull " + filepath.Join(p.Local.Workspace.Dir, p.Local.ClientPath()) + " " + p.Project.String()
 }
 
-// save copies the files that are about to be replaced. With --no-undo it returns nil, which has
-// nothing to end.
+// save copies the files that are about to be replaced. With --no-undo it returns a nil Undo, which does nothing.
 func (p *pull) save(plan *plan) (*state.Undo, error) {
 	if p.opts.NoUndo {
 		return nil, nil
@@ -94,7 +93,7 @@ func (p *pull) undo() (*result, error) {
 	for { // until something is restored: copies of which nothing is left to restore are removed
 		u, err := p.App.State().LatestUndo(p.undoKey())
 		if err == nil && u == nil {
-			err = failure.New(failure.CodeNothingKept, "no files that a pull replaced are saved on this machine").
+			err = failure.New(failure.CodeNothingKept, "there is no pull to undo on this machine").
 				WithHint("a pull saves the files that it replaces, until --undo restores them")
 		}
 		if err != nil {
@@ -110,7 +109,7 @@ func (p *pull) undo() (*result, error) {
 			return nil, failure.At(app.StageRead, err)
 		}
 		if edited > 0 {
-			r.Note("base files edited since the pull stay as they are: %d; those from before it are saved in %s",
+			r.Note("base files edited since the pull stay as they are: %d; the earlier ones are in %s",
 				edited, u.Contents())
 			return r, nil
 		}

@@ -64,7 +64,7 @@ a push that was interrupted or timed out.`,
 				return err
 			}
 			if o.Watch && a.JSON {
-				return cmdline.Usagef("--watch prints a line a push, and --json one document: not both")
+				return cmdline.Usagef("--watch and --json exclude each other")
 			}
 			if !several.Named(args) && a.Strict() {
 				return a.NeedsLocal()
@@ -98,16 +98,17 @@ a push that was interrupted or timed out.`,
 // check refuses flags that make no sense, alone or together.
 func (o *Options) check() error {
 	condition := o.IfRevision.Given() || o.IfTree.Given()
+	others := condition || o.NoClobber || o.Force || o.files() || o.DryRun || o.NoRecord || o.AllowEmpty ||
+		o.Message != "" || o.Watch || o.AllowSecrets != nil
 	switch {
-	case o.Undo && (condition || o.NoClobber || o.Force || o.files() || o.DryRun || o.NoRecord || o.AllowEmpty ||
-		o.Message != "" || o.Watch || o.AllowSecrets != nil):
-		return cmdline.Usagef("--undo goes with --project alone")
-	case condition && (o.NoClobber || o.Force) || o.NoClobber && o.Force:
+	case o.Undo && others:
+		return cmdline.Usagef("--undo can be combined only with --project")
+	case condition && o.NoClobber, condition && o.Force, o.NoClobber && o.Force:
 		return cmdline.Usagef("--if-revision or --if-tree, --no-clobber and --force exclude each other")
 	case o.Files && o.FilesOnly:
 		return cmdline.Usagef("--base-files and --base-files-only exclude each other")
 	case o.FilesOnly && o.IfRevision.Given():
-		return cmdline.Usagef("--base-files-only sends no config, so --if-revision has no use with it: use --if-tree")
+		return cmdline.Usagef("--base-files-only sends no config: use --if-tree instead of --if-revision")
 	case o.IfTree.Given() && !o.files():
 		return cmdline.Usagef("--if-tree goes with --base-files or --base-files-only")
 	case o.Watch && o.DryRun:
@@ -117,10 +118,10 @@ func (o *Options) check() error {
 	case o.AllowSecrets != nil && !o.files():
 		return cmdline.Usagef("--allow-secrets goes with --base-files or --base-files-only")
 	case !isDigest(o.IfTree):
-		return cmdline.Usagef("--if-tree is none or the 64 hex digits that --dry-run shows as base files' tree, not %q",
+		return cmdline.Usagef("--if-tree is none or the 64 hex digits of baseFiles.tree in --dry-run --json, not %q",
 			o.IfTree.String())
 	case !isDigest(o.IfRevision):
-		return cmdline.Usagef("--if-revision is none or the 64 hex digits that --dry-run shows as revision, not %q",
+		return cmdline.Usagef("--if-revision is none or the 64 hex digits of revision in --dry-run --json, not %q",
 			o.IfRevision.String())
 	}
 	return nil

@@ -28,9 +28,8 @@ func (p *push) confirm(ctx context.Context, plan *planned) error {
 	return p.confirmConfig(ctx, plan, "")
 }
 
-// confirmSensitive asks whether files that hold secrets are pushed, and once for each
-// destination about those that git ignores. Files that this machine has already pushed there
-// are not asked about.
+// confirmSensitive asks about files that hold secrets and, once for each destination, about those that git ignores.
+// Files that this machine has already pushed there are not asked about.
 func (p *push) confirmSensitive(ctx context.Context, plan *planned) error {
 	consent := app.IgnoredConsent(plan.Origin, plan.Project)
 	var files app.Sensitive
@@ -96,10 +95,11 @@ func (p *push) confirmConfig(ctx context.Context, plan *planned, notice string) 
 	if !errors.Is(err, prompts.ErrMerge) {
 		return app.Agreed(yes, err)
 	}
-	switch err := p.App.Merge(ctx, p.App, p.Local, p.Given); {
-	case errors.Is(err, app.ErrDeclined):
+	err = p.App.Merge(ctx, p.App, p.Local, p.Given)
+	if errors.Is(err, app.ErrDeclined) {
 		return p.confirmConfig(ctx, plan, notice)
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
 	p.merged = true

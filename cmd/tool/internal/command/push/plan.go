@@ -18,7 +18,7 @@ import (
 )
 
 // planned is what a push will do: a dry run prints it, the questions show it, and apply carries it
-// out. A push that neither asks nor has a condition does not find out what it changes.
+// out. Differences are computed only for a dry run or a question.
 type planned struct {
 	app.About       `json:",inline"`
 	Revision        string           `json:"revision"` // of the hub's config, for --if-revision
@@ -31,7 +31,7 @@ type planned struct {
 	Authorized      bool             `json:"authorized"`
 	app.Noted       `json:",inline"`
 
-	same     *wire.ConfigWritten // the hub's answer if it has this config already; nil: the config is written
+	same     *wire.ConfigWritten // the hub's answer if it has this config already, else nil
 	current  *wire.Config        // the config that is replaced; nil: none, or the hub has what is sent
 	findings []wire.FieldError   // of the hub about what is sent, for the question
 	damaged  bool                // the hub's config is damaged, and cannot be compared
@@ -71,8 +71,7 @@ func (p *push) plan(ctx context.Context) (*planned, error) {
 	return plan, group.Wait()
 }
 
-// planConfig plans for the hub's config as it is now. If its revision is have, the hub need not
-// send it.
+// planConfig plans for the hub's current config, which is not sent if its revision is have.
 func (p *push) planConfig(ctx context.Context, plan *planned, have string) (err error) {
 	own := p.config.Revision()
 	pushedLast := p.App.SyncState().Last(plan.Origin, p.Project) == own
@@ -83,8 +82,8 @@ func (p *push) planConfig(ctx context.Context, plan *planned, have string) (err 
 	if p.asks || likelySame { // for the question, or because there is probably nothing to write
 		go func() { _, _ = check() }()
 	}
-	plan.Config, plan.current = &flat.Difference{}, nil // an outdated plan is planned again
-	plan.Mine, plan.Theirs = &flat.Difference{}, &Undone{}
+	plan.current = nil // an outdated plan is planned again
+	plan.Config, plan.Mine, plan.Theirs = &flat.Difference{}, &flat.Difference{}, &Undone{}
 	plan.match = p.opts.IfRevision.String()
 	if plan.match == noRevision {
 		plan.match = flat.Config{}.Revision()
@@ -172,8 +171,8 @@ func (p *push) refuse(code wire.Code, current *wire.Config, format string, args 
 	return e
 }
 
-// planFiles plans for the hub's base files as they are now. It does not ask the hub if few files
-// have changed since the last push, and neither a question nor a condition needs the hub's.
+// planFiles plans for the hub's current base files. It asks the hub only for a question, a dry run or a condition,
+// or if much has changed since the last push.
 func (p *push) planFiles(ctx context.Context, plan *planned) (err error) {
 	if err := app.KeepModes(ctx, p.Hub, p.Project, p.files); err != nil {
 		return err
@@ -185,7 +184,7 @@ func (p *push) planFiles(ctx context.Context, plan *planned) (err error) {
 	}
 	plan.BaseFiles = f
 	compares := p.asks || p.opts.DryRun || p.opts.NoClobber || p.opts.IfTree.Given()
-	if p.opts.DryRun { // which needs no right to write
+	if p.opts.DryRun { // a dry run needs no right to write
 		view, err := p.Hub.Project(ctx, p.Project)
 		if err != nil {
 			return err
@@ -219,8 +218,8 @@ func (p *push) planFiles(ctx context.Context, plan *planned) (err error) {
 	return nil
 }
 
-// compareFiles compares the hub's base files with those that are sent. Where they are those that
-// were last pushed or pulled here, the hub need not list them.
+// compareFiles compares the hub's base files with those that are sent. It does not request the hub's list if the
+// last push or pull here recorded it.
 func (p *push) compareFiles(ctx context.Context, f *FilesPlan) error {
 	if f.Tree != "" && f.Tree == p.last.Digest {
 		f.stored.Tree, f.stored.Files = f.Tree, p.last.Files()
@@ -230,7 +229,8 @@ func (p *push) compareFiles(ctx context.Context, f *FilesPlan) error {
 		if err != nil {
 			return err
 		}
-		if f.stored = (wire.BaseFiles{}); set != nil { // nil: they are gone since
+		f.stored = wire.BaseFiles{}
+		if set != nil { // nil: they are gone since
 			f.stored = *set
 		}
 		f.Tree = f.stored.Tree
@@ -271,7 +271,7 @@ func (p *push) dryRun(ctx context.Context) (*planned, error) {
 		return plan, err
 	}
 	if err := basefiles.CheckLimits(p.files.Tree, limits); err != nil {
-		return nil, failure.New(wire.CodeTooLarge, "%s would not take the base files: %w", plan.Origin, err)
+		return nil, failure.New(wire.CodeTooLarge, "%s would refuse the base files: %w", plan.Origin, err)
 	}
 	sensitive := p.sensitive()
 	plan.BaseFiles.GitIgnored = sensitive.Ignored
@@ -296,7 +296,7 @@ func (p *push) checkConfig(ctx context.Context, plan *planned, limits wire.Limit
 	}
 	err := p.config.Check(flat.Limits{Bytes: limits.ConfigBytes, Keys: limits.ConfigKeys, Depth: limits.ConfigDepth})
 	if err != nil {
-		return failure.New(wire.CodeTooLarge, "%s would not take it: %w", plan.Origin, err)
+		return failure.New(wire.CodeTooLarge, "%s would refuse the config: %w", plan.Origin, err)
 	}
 	return nil
 }

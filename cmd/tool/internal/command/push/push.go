@@ -33,7 +33,7 @@ type push struct {
 	outcome
 }
 
-// input is what a push reads here. Of what is not pushed it has nothing.
+// input is what a push reads locally. Fields of what is not pushed are zero.
 type input struct {
 	config    flat.Config
 	body      wire.PutConfig
@@ -44,7 +44,7 @@ type input struct {
 	sensitive func() app.Sensitive // waits until git has said which files it ignores
 }
 
-// outcome is what a push that failed has done, beside what [app.Target] tells of it.
+// outcome is what a failed push has done, in addition to Target.Done.
 type outcome struct {
 	ambiguous bool // the config may have been written, and may have replaced one
 	replaced  bool // a config was replaced
@@ -105,8 +105,8 @@ func (p *push) run(ctx context.Context) (*result, error) {
 	return p.apply(ctx, plan)
 }
 
-// prepare does everything that needs no answer of the hub. A file that cannot be read is reported before
-// a destination or a token that cannot be found.
+// prepare reads the local files and finds the hub. It reports an unreadable file before a missing destination or
+// token.
 func (p *push) prepare(ctx context.Context) error {
 	if err := p.read(); err != nil {
 		return err
@@ -138,8 +138,8 @@ func (p *push) read() (err error) {
 	return failure.At(app.StageRead, err)
 }
 
-// screen finds the files that git ignores and those that hold secrets. Where nobody is asked about them,
-// it leaves out the former and refuses the latter.
+// screen finds the files that git ignores and those that hold secrets. In strict mode it leaves out the former
+// unless that was agreed to before. If nobody is asked, it refuses the latter.
 func (p *push) screen(ctx context.Context) (err error) {
 	p.chosen = p.files.Digest
 	p.last = p.App.SyncState().LastFiles(p.Hub.Origin(), p.Project)
@@ -179,8 +179,11 @@ func (p *push) findHub(ctx context.Context) (err error) {
 
 // refuseSecrets refuses files that hold secrets, except those that this machine has pushed there before.
 func (p *push) refuseSecrets() error {
-	secrets := p.files.Secrets(p.last, p.opts.AllowSecrets)
-	return app.RefuseSecrets(secrets, p.opts.AllowSecrets, p.filesLine())
+	again := p.Line("push").Flag("--base-files")
+	if p.opts.FilesOnly {
+		again = p.Line("push").Flag("--base-files-only")
+	}
+	return app.RefuseSecrets(p.files.Secrets(p.last, p.opts.AllowSecrets), p.opts.AllowSecrets, again)
 }
 
 // close closes connections and files, because a watch makes many pushes.
@@ -193,7 +196,7 @@ func (p *push) close() {
 	}
 }
 
-// apply carries out the plan, and records what both sides have in common after it.
+// apply writes the plan to the hub, and records the new base.
 func (p *push) apply(ctx context.Context, plan *planned) (*result, error) {
 	r := &result{About: plan.About, Noted: plan.Noted}
 	base := workspace.Pulled{Project: p.Project}
@@ -222,17 +225,20 @@ func (p *push) apply(ctx context.Context, plan *planned) (*result, error) {
 // maxReplans bounds how often a push is planned again.
 const maxReplans = 10
 
-// writePlanned calls write until the hub does not say that its config or base files have changed since the plan. Each
-// time that it says so, replan plans and asks again.
-func (p *push) writePlanned(write, replan func() error) error {
+// writePlanned calls write. While the hub says that it has changed since the plan, it calls replan, which asks
+// again, and tries once more. condition returns what the hub must have for the planned write.
+func (p *push) writePlanned(write, replan func() error, condition func() string) error {
+	refused := noRevision // the condition that the hub refused last; no plan has this one
 	for replans := 0; ; replans++ {
 		err := write()
 		if !hubclient.HasCode(err, wire.CodeRevisionChanged, wire.CodeSetExists) {
 			return err
 		}
-		if replans == maxReplans {
-			return failure.Of(p.Hub.Fault(err)).WithHint("the hub says so at each of %d tries: try again later", replans+1)
+		if condition() == refused || replans == maxReplans {
+			return failure.Of(p.Hub.Fault(err)).
+				WithHint("the hub refuses what it says it has, or it changes all the time: try again later")
 		}
+		refused = condition()
 		if err := replan(); err != nil {
 			return err
 		}
@@ -242,7 +248,8 @@ func (p *push) writePlanned(write, replan func() error) error {
 // writeConfig replaces the config, unless the plan says that the hub has it already.
 func (p *push) writeConfig(ctx context.Context, plan *planned) (written *wire.ConfigWritten, err error) {
 	write := func() error {
-		if written = plan.same; written != nil {
+		if plan.same != nil {
+			written = plan.same
 			return nil
 		}
 		written, err = p.Hub.PutConfig(ctx, p.Project, p.body, plan.match)
@@ -250,7 +257,7 @@ func (p *push) writeConfig(ctx context.Context, plan *planned) (written *wire.Co
 		p.ambiguous = err != nil && !hubclient.NotApplied(err) && replaces
 		return err
 	}
-	return written, p.writePlanned(write, func() error {
+	replan := func() error {
 		if err := p.planConfig(ctx, plan, ""); err != nil {
 			return err
 		}
@@ -259,7 +266,8 @@ func (p *push) writeConfig(ctx context.Context, plan *planned) (written *wire.Co
 			notice = fmt.Sprintf("%s changed it while you looked. This is the difference now:", plan.current.UpdatedBy)
 		}
 		return p.confirmConfig(ctx, plan, notice)
-	})
+	}
+	return written, p.writePlanned(write, replan, func() string { return plan.match })
 }
 
 // addConfig adds the written config to the result.
@@ -307,12 +315,13 @@ func (p *push) writeFiles(ctx context.Context, plan *planned) (written *wire.Bas
 		written, err = f.upload.Put(ctx)
 		return err
 	}
-	return written, p.writePlanned(write, func() error {
+	replan := func() error {
 		if err := p.planFiles(ctx, plan); err != nil {
 			return err
 		}
 		return p.confirmFiles(ctx, plan, true)
-	})
+	}
+	return written, p.writePlanned(write, replan, func() string { return plan.BaseFiles.Tree })
 }
 
 // addFiles adds the written base files to the result.
@@ -326,12 +335,12 @@ func (p *push) addFiles(r *result, w *wire.BaseFilesWritten) {
 		Skipped:  p.files.Links + p.files.Others,
 		Bytes:    w.BytesReceived,
 	}
-	switch {
-	case w.Changed+w.Removed == 0:
-	case p.replaced: // the note about the config names the command
-		r.Note("the hub keeps the replaced base files; the same command restores them")
-	default:
-		r.Note("the hub keeps the replaced base files; to restore them: %s", p.undoText())
+	if w.Changed+w.Removed > 0 {
+		how := "to restore them: " + p.undoText()
+		if p.replaced { // the note about the config names the command
+			how = "the same command restores them"
+		}
+		r.Note("the hub keeps the replaced base files; %s", how)
 	}
 	ignored := p.sensitive().Note("added or changed base file", "added or changed base files", app.SeeToolignore)
 	if ignored != "" {
@@ -428,7 +437,7 @@ func (p *push) fail(err error) error {
 	return e
 }
 
-// failFiles adds to the failure of err, which writing the base files returned, that the config was written before.
+// failFiles says in e that the config was written, but that writing the base files failed with err.
 func (p *push) failFiles(e failure.Failure, err error) failure.Failure {
 	e.Hint = "the config was written, the base files were not"
 	_, fromHub := errors.AsType[*hubclient.Error](err)
@@ -445,7 +454,7 @@ func (p *push) failFiles(e failure.Failure, err error) failure.Failure {
 	return e.WithRecipe(p.Line("push").Flag("--base-files-only"))
 }
 
-// mergedText says that the answer m has merged the hub's edits.
+// mergedText says that the hub's edits were merged, and how to undo that.
 func (p *push) mergedText() string {
 	return fmt.Sprintf("the hub's edits were merged into %s; to undo that: %s", p.Local.ClientPath(),
 		p.App.CommandText(p.Line("pull").Flag("--undo")))
@@ -456,11 +465,3 @@ func (p *push) undoText() string { return p.App.CommandText(p.Line("push").Flag(
 
 // dryRunLine is the command that shows what a push would change.
 func (p *push) dryRunLine() cmdline.Line { return p.Line("push").Flag("--dry-run") }
-
-// filesLine is the command that pushes the same base files.
-func (p *push) filesLine() cmdline.Line {
-	if p.opts.FilesOnly {
-		return p.Line("push").Flag("--base-files-only")
-	}
-	return p.Line("push").Flag("--base-files")
-}

@@ -33,7 +33,7 @@ func (p *push) undo(ctx context.Context) (*result, error) {
 	}
 	ownPush := edit.UpdatedBy == me.Name() && edit.UpdatedVia == wire.ViaPush
 	if !ownPush {
-		f := failure.New(wire.CodeRevisionChanged, "the last edit of %s is not a push of yours", p.Project).
+		f := failure.New(wire.CodeRevisionChanged, "the last edit of %s was not your push", p.Project).
 			WithHint("%s made it %s through %s; nothing was changed",
 				edit.UpdatedBy, app.Ago(edit.UpdatedAt), edit.UpdatedVia.Phrase()).
 			Try(p.Line("log"))
@@ -94,8 +94,8 @@ func (p *push) restoreFiles(ctx context.Context, r *result, edit *wire.BaseFiles
 	return nil
 }
 
-// recordRestored records what was restored in pulled.json, if what the push wrote is recorded there.
-// Otherwise the restore would count as an edit by others.
+// recordRestored updates pulled.json if it records what the push wrote, so that the restore does not count as an
+// edit by others.
 func (p *push) recordRestored(r *result, last hubclient.LastEdit) {
 	if last.Config != nil {
 		p.App.SyncState().Save(r.Origin, p.Project, r.Revision)

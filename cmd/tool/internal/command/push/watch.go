@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// maxReread is how long files that cannot be pushed are not read again, at most.
+	// maxReread bounds the wait before files that could not be pushed are read again.
 	maxReread = 2 * time.Second
 
 	// How long to wait between two attempts while the hub cannot be reached.
@@ -68,7 +68,7 @@ func (p *push) watch(ctx context.Context) error {
 	if err := p.App.Show(r); err != nil {
 		return err
 	}
-	if err := p.App.Show(said("  watching; ctrl-c ends it")); err != nil {
+	if err := p.App.Show(said("  watching; press ctrl-c to stop")); err != nil {
 		return err
 	}
 	err = w.follow(ctx)
@@ -134,15 +134,16 @@ func (w *watch) follow(ctx context.Context) error {
 	}
 }
 
-// step pushes what has changed, or waits for a change. Its error is that of the push p; without p,
-// stdout cannot be written.
+// step pushes what has changed, or waits for a change. err is that of the push p or, if p is nil, of writing to
+// stdout.
 func (w *watch) step(ctx context.Context) (p *push, err error) {
 	now, config, grown, err := w.look(ctx)
 	if err != nil {
 		return w.push, err
 	}
 	if now.to != w.sent.to {
-		w.sent, w.refused = sent{to: now.to}, sent{}
+		w.sent = sent{to: now.to}
+		w.refused = sent{}
 	}
 	wasRefused := now.revision == w.refused.revision && now.base == w.refused.base
 	settings := now.revision != w.sent.revision && !wasRefused
@@ -207,7 +208,8 @@ func (w *watch) look(ctx context.Context) (now sent, config flat.Config, grown b
 		if err != nil {
 			return now, config, false, failure.At(app.StageRead, err)
 		}
-		now.tree, excluded, dirs = files.Digest, files.Excluded(), append(files.Dirs(), dir)
+		now.tree, excluded = files.Digest, files.Excluded()
+		dirs = append(files.Dirs(), dir)
 	}
 	w.watcher.Ignore = watcher.AnyOf(excluded, dir, "client.json", filepath.Base(w.Local.ClientPath()), "manifest.json",
 		"pulled.json")
@@ -224,7 +226,8 @@ func (w *watch) count(r *result) bool {
 	changed := 0
 	if f := r.FilesResult; f != nil {
 		changed = f.Added + f.Changed + f.Removed
-		w.changed, w.bytes = w.changed+changed, w.bytes+f.Bytes
+		w.changed += changed
+		w.bytes += f.Bytes
 	}
 	if changed == 0 && !r.ConfigChanged {
 		return false

@@ -79,7 +79,7 @@ func Look(ctx context.Context, a *app.App, locals []*workspace.Project) (*Result
 	case err != nil:
 		r.failed = true
 		for i, local := range locals {
-			r.Projects[i] = l.read(local, main) // afresh, without answers that came before the failure
+			r.Projects[i] = l.read(local, main) // again, without the answers before the failure
 			r.Projects[i].withoutHub()
 		}
 		return r, app.Explain(connected, err)
@@ -150,8 +150,8 @@ func (l *look) readSettings(p *Project, local *workspace.Project, h *hub) {
 		return
 	}
 	p.settings, p.common = settings.Revision(), l.app.SyncState().Last(h.Origin(), p.Project)
-	// pulled.json is about the settings in the same directory, also in a fresh clone. If it is malformed,
-	// what this machine remembers counts.
+	// pulled.json is about the settings in the same directory, also in a fresh clone. If it is malformed, the sync
+	// state of this machine is used.
 	if bases, err := local.Bases(); err == nil {
 		if base := bases.Of(h.Origin(), p.Project); base != nil {
 			p.common = base.Revision
@@ -200,13 +200,12 @@ func (l *look) hubAt(origin string) (*hub, error) {
 	return l.add(connected), nil
 }
 
-// fetch asks the hubs who the caller is and what they have, everything at once. It fails if the hub
-// of the command does; a failure of another one is a problem of its environments.
+// fetch asks the hubs who the caller is and what they have, everything at once. It fails if the command's hub
+// fails; errors of other hubs are problems of their environments.
 func (l *look) fetch(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	// run calls fetch at the same time as others. A failure is stored in failed, or is that of all if
-	// failed is nil.
+	// run starts fetch. Its error is stored in *failed or, if failed is nil, ends all of them.
 	run := func(failed *error, fetch func(context.Context) error) {
 		group.Go(func() error {
 			err := fetch(ctx)
@@ -276,7 +275,7 @@ func (p *Project) fetchProject(ctx context.Context) error {
 	return nil
 }
 
-// hidden reports that the caller sees no such thing: it is absent, or not for them.
+// hidden reports whether err means that something does not exist, or that the caller may not see it.
 func hidden(err error) bool {
 	return hubclient.HasCode(err, wire.CodeNotFound, wire.CodeNotPermitted, wire.CodeUnauthorized)
 }

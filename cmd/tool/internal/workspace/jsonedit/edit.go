@@ -22,8 +22,7 @@ func (d *Document) Edit(want []Member) []byte {
 	return text
 }
 
-// EditWithin is Edit if the text has at most limit bytes then, and reports whether it has.
-// Otherwise it stops soon after it wrote as many.
+// EditWithin is Edit for a result of at most limit bytes. If it is larger, it stops early and returns false.
 func (d *Document) EditWithin(limit int, want []Member) (text []byte, ok bool) {
 	e := editor{text: d.text, limit: limit, newline: []byte("\n"), unit: []byte("  "), colon: []byte(": ")}
 	first, rest, _ := bytes.Cut(d.text, []byte("\n"))
