@@ -23,6 +23,25 @@ func TestCompletion_LeavesFileNamesToTheShell(t *testing.T) {
 	}
 }
 
+func TestCompletion_KnowsRevisionsRolesAndScopes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, before)
+	for _, test := range []struct {
+		line []string
+		want string
+	}{
+		{[]string{"show", "web", ""}, "r2\talice, just now\n"},
+		{[]string{"restore", "web", ""}, "r2\talice, just now\n"},
+		{[]string{"member", "set", "acme", "nora", "--role", ""}, "reader\nwriter\nadmin\n"},
+		{[]string{"token", "create", "laptop", "--scope", "write:"}, "write:config\nwrite:catalog\n"},
+	} {
+		out := w.must(append([]string{"__complete"}, test.line...)...)
+		if !strings.Contains(out, test.want) {
+			t.Errorf("tool %q: %s", test.line, out)
+		}
+	}
+}
+
 func TestHub_SuggestsTheCommandThatWasMeant(t *testing.T) {
 	for line, want := range map[string]string{
 		"tokn": "try: hub token\n", "token creat": "try: hub token create\n", "srve": "try: hub serve\n",

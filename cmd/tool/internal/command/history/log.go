@@ -10,6 +10,7 @@ import (
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
+	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/wire"
@@ -240,7 +241,7 @@ the newest one: latest, latest~1. Changes nothing.`,
 		Example: `  tool show web 461f583aadb4
   tool show 461f --project @acme/web --json`,
 		Args:              projectAndRevision,
-		ValidArgsFunction: a.CompleteLocal,
+		ValidArgsFunction: completeRevision(a),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			name, revision := split(args)
 			if err := app.CheckRevision("<revision>", revision); err != nil {
@@ -269,6 +270,22 @@ func projectAndRevision(c *cobra.Command, args []string) error {
 		return app.EmptyLocal("<project>")
 	}
 	return cmdline.AtMost("<project>", "<revision>")(c, args)
+}
+
+// completeRevision completes the local project, and then the newest revisions of its config.
+func completeRevision(a *app.App) app.Completion {
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) != 1 {
+			return a.CompleteLocal(c, args, typed)
+		}
+		return a.FromHub(func(ctx context.Context, hub *identity.Hub) (found []string, err error) {
+			err = hub.EachConfigEntry(ctx, a.Destinations()[args[0]], func(e wire.ConfigEntry) bool {
+				found = append(found, fmt.Sprintf("r%d\t%s, %s", e.Number, app.Cell(e.UpdatedBy), app.Ago(e.UpdatedAt)))
+				return len(found) < 20
+			})
+			return found, err
+		})(c, args, typed)
+	}
 }
 
 // split returns the local project and the revision among the arguments.

@@ -99,7 +99,7 @@ history, so that a restore can be undone by another one.`,
   tool restore web latest~1 --no-input
   tool restore 7d10 --project @acme/web --base-files`,
 		Args:              projectAndRevision,
-		ValidArgsFunction: a.CompleteLocal,
+		ValidArgsFunction: completeRevision(a),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			name, revision := split(args)
 			if err := app.CheckRevision("<revision>", revision); err != nil {
