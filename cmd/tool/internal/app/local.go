@@ -281,7 +281,7 @@ func (a *App) Bases(local *workspace.Project) (workspace.Bases, error) {
 		return bases, err
 	}
 	if bases.Merged() {
-		a.Warn(err.Error() + "; its newer side counts, until a pull or push rewrites it")
+		a.Warn(err.Error() + "; both sides count until a pull or push rewrites it")
 	} else {
 		a.Warn(err.Error() + "; it counts as absent until a pull or push rewrites it")
 	}

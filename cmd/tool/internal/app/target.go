@@ -95,9 +95,11 @@ func (t *Target) Line(command string, operands ...string) cmdline.Line {
 	return l
 }
 
-// BaseRevision returns the revision that client.json was last synchronized with, "" for none. Of the two
-// sides of a merge of git it is the newer one in the hub's history: the merged settings come from both.
-func (t *Target) BaseRevision(ctx context.Context, bases workspace.Bases) (string, error) {
+// BaseRevision returns the revision that client.json, with the config local, was last synchronized with, "" for
+// none. Of the two sides of a merge of git it is the newer one in the hub's history: the merged settings come
+// from both. It is "" where git kept a value of the older side that the newer one no longer has, because it is
+// not certain which of the two is the edit: someone may have reverted it on the hub.
+func (t *Target) BaseRevision(ctx context.Context, bases workspace.Bases, local flat.Config) (string, error) {
 	var sides, history []string
 	for _, base := range bases.Sides(t.Hub.Origin(), t.Project) {
 		sides = append(sides, base.Revision)
@@ -112,7 +114,46 @@ func (t *Target) BaseRevision(ctx context.Context, bases workspace.Bases) (strin
 	if err != nil && !IsRefused(err) {
 		return "", err
 	}
-	return Newer(sides, history), nil
+	newer := Newer(sides, history)
+	if newer == "" {
+		return "", nil
+	}
+	older := sides[0]
+	if older == newer {
+		older = sides[1]
+	}
+	was, err := t.ConfigAt(ctx, older)
+	if was == nil || err != nil {
+		return "", err
+	}
+	is, err := t.ConfigAt(ctx, newer)
+	if is == nil || err != nil {
+		return "", err
+	}
+	if merged, _ := flat.Merge(was, local, *is, nil); !flat.Diff(local, merged).Empty() {
+		return "", nil
+	}
+	return newer, nil
+}
+
+// ConfigAt returns a config of the hub's history. It is nil if the hub does not keep it, or answers with
+// another one: compared with that, local changes could pass for none and be lost.
+func (t *Target) ConfigAt(ctx context.Context, revision string) (*flat.Config, error) {
+	if revision == (flat.Config{}).Revision() {
+		return &flat.Config{}, nil
+	}
+	kept, err := t.Hub.ConfigRevision(ctx, t.Project, revision)
+	if IsRefused(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	config, err := flat.Parse(kept.Config)
+	if err != nil || config.Revision() != revision {
+		return nil, nil
+	}
+	return &config, nil
 }
 
 // Newer returns the newer of two revisions in a history, newest first. It is "" if that is not certain:

@@ -200,7 +200,7 @@ func TestPull_TakesTheNewerSideOfPulledJSONWithGitConflictMarkers(t *testing.T) 
 			w.Write(".tool/web/pulled.json", merge(newer, older))
 			w.Run(push.Command, "web", "--no-clobber", "--json").Fails("would_undo_edits", "push")
 			// With the older base, size would be in conflict.
-			w.Run(pull.Command, "web").Done().Prints("git conflict markers", "its newer side counts")
+			w.Run(pull.Command, "web").Done().Prints("git conflict markers", "both sides count")
 			if got := w.Read(".tool/web/client.json"); !strings.Contains(got, `"size": 3`) {
 				t.Errorf("client.json is %s", got)
 			}
@@ -208,6 +208,24 @@ func TestPull_TakesTheNewerSideOfPulledJSONWithGitConflictMarkers(t *testing.T) 
 				t.Errorf("pulled.json is %s", got)
 			}
 		})
+	}
+}
+
+// One clone pulled an edit, the other one after it was reverted on the hub: git keeps the edit.
+func TestPull_AsksForAnEditThatGitKeptAlthoughItWasReverted(t *testing.T) {
+	w := synced(t, `"Pets" => "Pets"`)
+	w.Edit(apptest.Stack, "size", `2`)
+	w.Run(pull.Command, "web").Done()
+	edited, older := w.Read(".tool/web/client.json"), w.Read(".tool/web/pulled.json")
+	w.Edit(apptest.Stack, "size", `1.0`)
+	w.Edit(apptest.Stack, "title", `"new"`)
+	w.Run(pull.Command, "web").Done()
+	w.Write(".tool/web/client.json", strings.ReplaceAll(edited, `"Pets"`, `"new"`))
+	w.Write(".tool/web/pulled.json", merged(w.Read(".tool/web/pulled.json"), older))
+	w.Run(push.Command, "web", "--no-clobber", "--json").Fails("would_undo_edits", "push")
+	r := w.Run(pull.Command, "web", "--json").Fails("conflict", "pull")
+	if conflicts := r["conflicts"].(map[string]any); len(conflicts) != 1 || conflicts["size"] == nil {
+		t.Errorf("conflicts: %v", conflicts)
 	}
 }
 

@@ -97,7 +97,7 @@ func (p *pull) findBase(ctx context.Context, plan *plan) (*flat.Config, error) {
 		return &flat.Config{}, nil // there is nothing to lose
 	}
 	local := p.Settings.Revision()
-	base, err := p.BaseRevision(ctx, p.bases)
+	base, err := p.BaseRevision(ctx, p.bases, p.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -113,18 +113,7 @@ func (p *pull) findBase(ctx context.Context, plan *plan) (*flat.Config, error) {
 	case plan.current.Revision:
 		return &plan.config, nil
 	}
-	kept, err := p.Hub.ConfigRevision(ctx, p.Project, base)
-	if app.IsRefused(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	config, err := flat.Parse(kept.Config)
-	if err != nil || config.Revision() != base {
-		return nil, nil // compared with another config, local changes could pass for none and be lost
-	}
-	return &config, nil
+	return p.ConfigAt(ctx, base)
 }
 
 // askConflicts asks which side of each conflict to take.

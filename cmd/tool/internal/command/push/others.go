@@ -190,18 +190,9 @@ func (p *push) split(
 	if revision == current.Revision {
 		return &d, &Undone{}, nil
 	}
-	base := flat.Config{}
-	if revision != base.Revision() {
-		kept, err := p.Hub.ConfigRevision(ctx, p.Project, revision)
-		if app.IsRefused(err) {
-			return nil, nil, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if base, err = flat.Parse(kept.Config); err != nil || base.Revision() != revision {
-			return nil, nil, err
-		}
+	base, err := p.ConfigAt(ctx, revision)
+	if base == nil || err != nil {
+		return nil, nil, err
 	}
 	entries, err := p.configEntriesSince(ctx, revision)
 	if app.IsRefused(err) { // this caller may not read the history
@@ -214,10 +205,10 @@ func (p *push) split(
 	if err != nil {
 		return nil, nil, err
 	}
-	p.addKeys(ctx, entries, map[string]*flat.Config{revision: &base, current.Revision: &theirs})
+	p.addKeys(ctx, entries, map[string]*flat.Config{revision: base, current.Revision: &theirs})
 	writers := writersOf(entries)
 	edited := map[string]bool{}
-	for _, key := range flat.Diff(base, theirs).Keys() {
+	for _, key := range flat.Diff(*base, theirs).Keys() {
 		edited[key] = true
 	}
 	undoes, own := d.Split(func(key string) bool {
@@ -233,7 +224,7 @@ func (p *push) baseRevision(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", failure.At(app.StageRead, err)
 	}
-	return p.BaseRevision(ctx, bases)
+	return p.BaseRevision(ctx, bases, p.config)
 }
 
 // writersOf finds the newest edit of each key, among those whose keys are known.
