@@ -34,6 +34,7 @@ func TestShow_UsesAPager(t *testing.T) {
 		paged bool
 	}{
 		"long":             {long, map[string]string{"PAGER": "sed s/o/0/"}, nil, true},
+		"quotes":           {long, map[string]string{"PAGER": "LANG=C sed -e \"s/o/0/\" -e 's/x y/z/'"}, nil, true},
 		"fits":             {long - 1, map[string]string{"PAGER": "sed s/o/0/"}, nil, false},
 		"TOOL_PAGER first": {long, map[string]string{"TOOL_PAGER": "sed s/o/0/", "PAGER": "cat"}, nil, true},
 		"empty":            {long, map[string]string{"PAGER": ""}, nil, false},
@@ -75,7 +76,7 @@ func TestShow_WithoutThePagerPrintsTheText(t *testing.T) {
 	}
 	a := app.New(lookup, term.Streams{Out: &out, Err: &errs, InTTY: true, OutTTY: true, Screen: &out})
 	if err := a.Show(lines{30}); err != nil || strings.Count(out.String(), "one") != 30 ||
-		!strings.HasPrefix(errs.String(), "warning: cannot start the pager no-such-pager: ") {
+		!strings.Contains(errs.String(), "warning: cannot start the pager no-such-pager -x: ") {
 		t.Errorf("%v %s%s", err, errs.String(), out.String())
 	}
 }

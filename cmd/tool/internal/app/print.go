@@ -278,12 +278,12 @@ func (a *App) page(text string) error {
 	for line := range strings.Lines(text) {
 		height += 1 + utf8.RuneCountInString(line)/columns
 	}
-	if pager := a.pager(); pager != nil && height > rows {
+	if pager := a.pager(); pager != "" && height > rows {
 		err := a.Streams.Page(pager, text)
 		if err == nil {
 			return nil
 		}
-		a.Warn(fmt.Sprintf("cannot start the pager %s: %v", pager[0], err))
+		a.Warn(fmt.Sprintf("cannot start the pager %s: %v", pager, err))
 	}
 	return a.print(text)
 }
@@ -297,23 +297,23 @@ func (a *App) print(text string) error {
 	return err
 }
 
-// pager returns the command line of the pager in use, nil for none.
-func (a *App) pager() []string {
+// pager returns the command line of the pager in use, "" for none.
+func (a *App) pager() string {
 	if a.Strict() || a.Streams.Screen == nil || a.Getenv("TERM") == "dumb" || a.Getenv("ACCESSIBLE") == "1" {
-		return nil
+		return ""
 	}
 	for _, name := range []string{"TOOL_PAGER", "PAGER"} {
 		if value, set := a.LookupEnv(name); set {
-			if words := strings.Fields(value); len(words) > 0 && words[0] != "cat" {
-				return words
+			if value = strings.TrimSpace(value); value == "cat" {
+				return ""
 			}
-			return nil
+			return value
 		}
 	}
 	if !term.Installed("less") {
-		return nil
+		return ""
 	}
-	return []string{"less"}
+	return "less"
 }
 
 // Diagnose writes a line on stderr that is neither result nor failure.

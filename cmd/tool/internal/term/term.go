@@ -117,11 +117,15 @@ func Installed(program string) bool {
 	return err == nil
 }
 
-// Page shows a text in a pager until a person leaves it. As git does, it has less leave a text that fits
-// on the screen, unless LESS says otherwise. The pager alone acts on ctrl-c. An error means that nothing
-// was shown.
-func (s Streams) Page(pager []string, text string) error {
-	c, err := Command(context.Background(), pager[0], pager[1:]...)
+// Page shows a text in a pager until a person leaves it. As git does, it has a shell read the pager's command
+// line, and less leave a text that fits on the screen, unless LESS says otherwise. The pager alone acts on
+// ctrl-c. An error means that nothing was shown.
+func (s Streams) Page(pager, text string) error {
+	words := []string{"sh", "-c", pager}
+	if runtime.GOOS == "windows" {
+		words = strings.Fields(pager)
+	}
+	c, err := Command(context.Background(), words[0], words[1:]...)
 	if err != nil {
 		return err
 	}
@@ -132,8 +136,11 @@ func (s Streams) Page(pager []string, text string) error {
 	}
 	signal.Ignore(os.Interrupt)
 	defer signal.Reset(os.Interrupt)
-	_ = c.Wait() // the text was shown, as far as the person wanted to read it
-	return nil
+	err = c.Wait()
+	if code := c.ProcessState.ExitCode(); code == 126 || code == 127 { // the shell did not find it, or may not run it
+		return err
+	}
+	return nil // the text was shown, as far as the person wanted to read it
 }
 
 // Environment returns env without the variables that hold secrets: tool's token,
