@@ -53,15 +53,14 @@ func Create(dir, name string, start Start) (files []string, err error) {
 }
 
 // CreateFor makes a local project for the hub project r in dir, as Create does: its client.json has
-// this destination and empty settings, for a pull to fill. undo removes it again. The hub at schemas
-// has its JSON Schema, "" for none.
+// this destination, and no settings until a pull has written them, so that no push can send empty ones.
+// undo removes it again. The hub at schemas has its JSON Schema.
 func CreateFor(dir string, r ref.Ref, schemas string) (p *Project, undo func(), err error) {
 	p, made, err := create(dir, r.Slug())
 	if err != nil {
 		return nil, nil, err
 	}
 	members := textMembers(schemas, clientFile, memberProject, r.String())
-	members = with(members, memberSettings, jsonedit.Object(nil))
 	if err := made.file(p.ClientPath(), jsonedit.Format(members)); err != nil {
 		made.undo()
 		return nil, nil, err

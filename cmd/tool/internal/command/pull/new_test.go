@@ -1,8 +1,10 @@
 package pull_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/app/apptest"
@@ -57,6 +59,22 @@ func TestPull_CreatesTheLocalProjectOfAHubProject(t *testing.T) {
 	w.Run(pull.Command, "@alice/web").Done().Prints("Already up to date.")
 	w.Run(pull.Command, "alice/web").Done().Prints("Already up to date.")
 	w.Run(pull.Command, "web", "--undo", "--json").Fails("nothing_kept", "read")
+}
+
+// What an interrupted pull leaves is no config that a push could send.
+func TestPull_HasNoSettingsUntilItHasTheHubs(t *testing.T) {
+	w := onHub(t)
+	w.Strict = true
+	w.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/config") && r.Method == http.MethodGet {
+			w.Intercept(nil)
+			w.Run(push.Command, "web", "--json").Fails("no_settings", "read")
+		}
+		return false
+	})
+	w.Run(pull.Command, "@alice/web").Done()
+	wantSettings(t, w, `"title": "hub"`)
+	wantSettings(t, w, `"$schema": "`+w.Origin+`/schema/client.json"`)
 }
 
 func TestPull_CreatesNothingOverALocalProject(t *testing.T) {

@@ -224,7 +224,11 @@ func findLocal(
 	default:
 		return nil, nil, err
 	}
-	p, remove, err = workspace.CreateFor(dir, r, a.KnownHub())
+	id, err := a.Identity()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, remove, err = workspace.CreateFor(dir, r, id.Origin)
 	if err != nil && failure.Of(err).Code == failure.CodeInvalidFile {
 		err = failure.Of(err).WithHint("nothing is overwritten: work in another directory, or pull into %s", r.Slug()).
 			Try(a.Itself(r.Slug()).Flag("--project", r.String()))

@@ -22,7 +22,8 @@ func (p *pull) planSettings(ctx context.Context, plan *plan) error {
 		return err
 	}
 	if p.isNew && !current.HasConfig {
-		return nil
+		plan.edits, err = p.Client.Plan(flat.Config{})
+		return err
 	}
 	plan.current = current
 	if !current.HasConfig {
