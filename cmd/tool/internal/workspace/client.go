@@ -153,7 +153,7 @@ func (c *Client) Settings() (jsontext.Value, error) {
 		return jsonedit.Object(overlay(c.ownSettings(), c.env.settings.Members)).Text, nil
 	case c.settings == nil:
 		return nil, failure.New(failure.CodeNoSettings, "%s has no %q", c.doc.name, memberSettings).
-			WithHint(`write "settings": {} to mean an empty config`)
+			WithHint(`pull the hub's config, or write "settings": {} to mean an empty one`)
 	case c.enrichments == nil:
 		return c.settings.Text, nil
 	}

@@ -167,7 +167,7 @@ func TestConfig_FailsWithoutSettings(t *testing.T) {
 	for _, text := range []string{`{}`, `{"setings": {}}`, `{"enrichments": []}`} {
 		_, err := newClient(t, text).Config()
 		e := wantFault(t, err, failure.CodeNoSettings, clientJSON+` has no "settings"`)
-		if want := `write "settings": {} to mean an empty config`; e.Hint != want {
+		if want := `pull the hub's config, or write "settings": {} to mean an empty one`; e.Hint != want {
 			t.Errorf("hint %q, want %q", e.Hint, want)
 		}
 	}

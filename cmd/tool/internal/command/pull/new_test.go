@@ -49,7 +49,7 @@ func TestPull_CreatesTheLocalProjectOfAHubProject(t *testing.T) {
 	w.Run(pull.Command, "@alice/web", "web").Exits(2)
 	noLocal(t, w)
 	w.Run(pull.Command, "@alice/web", "--base-files", "--force").Done().
-		Prints("Created the local project web from @alice/web", "base files   2")
+		Prints("Created the local project web from @alice/web in "+w.Dir+"\n", "base files   2")
 	wantSettings(t, w, `"project": "@alice/web"`)
 	wantSettings(t, w, `"title": "hub"`)
 	if got := w.Read("apps/web/src/main.ts"); got != "1" {
@@ -105,7 +105,7 @@ func TestPull_CreatesTheLocalProjectInTheWorkspaceAbove(t *testing.T) {
 	w := onHub(t)
 	w.Write(".tool/shop/client.json", `{"settings": {}}`)
 	w.Write("apps/note.txt", "")
-	w.Run(pull.Command, "@alice/web", "-C", filepath.Join(w.Dir, "apps")).Done()
+	w.Run(pull.Command, "@alice/web", "-C", filepath.Join(w.Dir, "apps")).Done().Prints(" in " + w.Dir + "\n")
 	wantSettings(t, w, `"title": "hub"`)
 }
 

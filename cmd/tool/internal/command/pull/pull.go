@@ -314,6 +314,9 @@ func (p *pull) readSettings() (err error) {
 // plan finds out what the pull will do: first to the settings, because they name the app root.
 func (p *pull) plan(ctx context.Context) (*plan, error) {
 	plan := &plan{result: &result{About: p.About(), EnrichmentCount: p.Settings.EnrichmentCount(), Created: p.isNew}}
+	if p.isNew {
+		plan.Workspace = p.Local.Workspace.Dir
+	}
 	if !p.opts.FilesOnly {
 		if err := p.planSettings(ctx, plan); err != nil {
 			return nil, err

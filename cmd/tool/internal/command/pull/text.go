@@ -15,6 +15,7 @@ type result struct {
 	EnrichmentCount int             `json:"enrichmentCount"`
 	SettingsChanged bool            `json:"settingsChanged"`
 	Created         bool            `json:"projectCreated,omitzero"` // the local project
+	Workspace       string          `json:"workspace,omitzero"`      // in which it was created
 	Changes         flat.Difference `json:"changes"`
 	Merged          bool            `json:"merged"` // settings that the hub does not have were kept
 	Conflicts       flat.Conflicts  `json:"conflicts"`
@@ -52,7 +53,7 @@ func (r *result) Text(w *app.Printer) {
 	changesNothing := !r.SettingsChanged && !changesFiles && len(r.Conflicts) == 0 && r.KeysKept == 0
 	switch {
 	case r.Created:
-		w.Head("Created the local project %s from %s", r.ProjectName, r.Project)
+		w.Head("Created the local project %s from %s in %s", r.ProjectName, r.Project, r.Workspace)
 	case !r.undone && changesNothing:
 		w.Head("Already up to date.")
 		w.Field("project", "%s", r.Project)
