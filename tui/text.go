@@ -177,6 +177,9 @@ func wrapLine(line string, width int) []string {
 	}
 }
 
+// Width returns the columns that a text takes in a terminal.
+func Width(text string) int { return lipgloss.Width(text) }
+
 // Fold writes words in lines of at most width columns, of which all but the first are indented. A word is
 // never cut, so that it can be copied.
 func Fold(words []string, width int, indent string) []string {
@@ -194,7 +197,7 @@ func Fold(words []string, width int, indent string) []string {
 }
 
 // command matches the beginning of a command line that ends a text.
-var command = regexp.MustCompile(`: (tool|hub|git|go) `)
+var command = regexp.MustCompile(`: (tool|go install) `)
 
 // Words returns the words of a line, each with the spaces after it. A command at its end is one word.
 func Words(line string) []string {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/term"
@@ -143,7 +142,7 @@ func (p *Printer) Field(name, format string, args ...any) {
 func (p *Printer) FieldIn(role tui.Role, name, format string, args ...any) {
 	value := escape.Line(tui.Shorten(fmt.Sprintf(format, args...), maxField))
 	name = escape.Line(fmt.Sprintf("  %-12s", name))
-	blank := utf8.RuneCountInString(name)
+	blank := tui.Width(name)
 	for _, part := range p.fold(tui.Words(value), blank+1, "") {
 		p.write(p.theme.Paint(tui.Quiet, name) + " " + p.theme.Paint(role, strings.TrimRight(part, " ")))
 		name = strings.Repeat(" ", blank)
@@ -200,7 +199,7 @@ func (p *Printer) Columns(rows [][]string, paint func(th *tui.Theme, column int,
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = escape.Line(Cell(cell))
-			if n := utf8.RuneCountInString(row[i]) + len("  "); n > widths[i] {
+			if n := tui.Width(row[i]) + len("  "); n > widths[i] {
 				total += n - widths[i]
 				widths[i] = n
 			}
@@ -211,7 +210,7 @@ func (p *Printer) Columns(rows [][]string, paint func(th *tui.Theme, column int,
 	for _, row := range rows {
 		var words []string
 		for i, cell := range row {
-			n := utf8.RuneCountInString(cell)
+			n := tui.Width(cell)
 			if narrow && n > p.columns-len(indent) {
 				words = append(words, tui.Words(cell+"  ")...)
 				continue
@@ -276,7 +275,7 @@ func (a *App) page(text string) error {
 	columns, rows := a.Streams.Size()
 	height := 1 // that of the shell's next prompt
 	for line := range strings.Lines(text) {
-		height += 1 + utf8.RuneCountInString(line)/columns
+		height += 1 + tui.Width(line)/columns
 	}
 	if pager := a.pager(); pager != "" && height > rows {
 		err := a.Streams.Page(pager, text)

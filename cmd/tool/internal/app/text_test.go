@@ -108,6 +108,8 @@ func TestPrinter_FoldsAtTheTerminalsWidth(t *testing.T) {
 		p.Differences([]string{`~ title: "` + words + `" → "new"`})
 		p.Notes([]string{long + " " + long})
 		p.Columns([][]string{{"r1", "alice", long, "message " + words}, {"r2", "bob", "a", "b"}}, nil)
+		p.Columns([][]string{{"ペット", "one"}, {"pets", "two"}}, nil)
+		p.Line("pulled.json:1: git conflict markers: %s", words)
 		p.Whole("%s more words", words)
 	}
 	lookup := func(string) (string, bool) { return "", false }
@@ -125,12 +127,16 @@ func TestPrinter_FoldsAtTheTerminalsWidth(t *testing.T) {
 r1  alice  ` + long + `  message
     word word word word word word word word word word word word word word word
 r2  bob  a  b
+ペット  one
+pets    two
+pulled.json:1: git conflict markers: word word word word word word word word
+  word word word word word word word
 ` + words + " more words\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
 	print(app.New(lookup, term.Streams{Out: &piped, Err: &piped}).Printer())
-	if n := strings.Count(piped.String(), "\n"); n != 7 {
+	if n := strings.Count(piped.String(), "\n"); n != 10 {
 		t.Errorf("%d lines in a pipe:\n%s", n, piped.String())
 	}
 }
