@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -143,21 +144,30 @@ func fold(s string) string {
 var reserved = []string{".git", ".hg", ".svn", ".tool"}
 
 // Reserved returns the reserved directory that a segment of a path names on some file
-// system, or "". NTFS drops trailing dots and spaces, ends a name
-// at a colon and knows .git as git~1; HFS+ ignores some invisible characters; both ignore case.
+// system, or "". NTFS knows .git as git~1, too.
 func Reserved(segment string) string {
 	if plain(segment) {
 		return ""
 	}
-	name := fold(strings.Map(visible, segment))
-	name, _, _ = strings.Cut(name, ":")
-	name = strings.TrimRight(name, ". ")
+	name := Folded(segment)
 	for _, r := range reserved {
 		if name == r || isShortName(name, r[1:]) {
 			return r
 		}
 	}
 	return ""
+}
+
+// Folded returns a path in the form in which it is compared with names that programs look for, because some
+// file system finds it under these: NTFS drops trailing dots and spaces, and ends a name at a colon; HFS+
+// ignores some invisible characters; both ignore case, that of ſ and s, too.
+func Folded(path string) string {
+	segments := strings.Split(fold(strings.Map(visible, path)), "/")
+	for i, segment := range segments {
+		name, _, _ := strings.Cut(segment, ":")
+		segments[i] = cmp.Or(strings.TrimRight(name, ". "), segment)
+	}
+	return strings.Join(segments, "/")
 }
 
 // ReservedIn returns the first reserved directory in a /-separated path, or "".

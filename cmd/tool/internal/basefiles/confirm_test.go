@@ -15,6 +15,8 @@ func TestToConfirm(t *testing.T) {
 		".husky/pre-commit", ".gitattributes", "sub/.gitmodules", ".github/workflows/ci.yml", ".cargo/config.toml",
 		"Makefile", "lib/makefile", ".bashrc", ".zshenv", ".profile", "run.CMD",
 		".forgejo/workflows/a.yml", ".buildkite/pipeline.yml", "lefthook.yml", "web.code-workspace",
+		"CLAUDE.md", "sub/AGENTS.override.md", ".cursorrules", ".Rprofile", ".mise/config.toml", "Setup.vbs",
+		".v\u017fcode/ta\u017fks.json", "Make\ufb01le", ".envrc.", ".vscode /tasks.json", "Makefile:x", ".en\u200cvrc",
 	} {
 		if !basefiles.ToConfirm(".", tree.Entry{Path: path, Mode: tree.Regular}) {
 			t.Errorf("%s is added unasked", path)
@@ -26,6 +28,7 @@ func TestToConfirm(t *testing.T) {
 	for _, path := range []string{
 		"index.html", "img/.gitkeep", "src/main.ts", "package.json", ".env.example",
 		"toolignore", "docs/git.md", "assets/.well-known/x", "makefiles/a.txt",
+		"\u017frc/main.ts", ".../a.txt", ":/a.txt", "agent.md",
 	} {
 		if basefiles.ToConfirm(".", tree.Entry{Path: path, Mode: tree.Regular}) {
 			t.Errorf("%s is not added unasked", path)

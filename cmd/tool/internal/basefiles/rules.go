@@ -108,8 +108,8 @@ var runRules = sync.OnceValue(func() *ignore.Rules { return ignore.Compile(run, 
 // says what a push sends, or no push would send it, or other programs run it. root is where the
 // app is in the workspace: a hub's config can say that it is in .github/workflows.
 func ToConfirm(root string, e tree.Entry) bool {
-	lower := strings.ToLower(e.Path) // as some file systems read it
-	inWorkspace := path.Join(strings.ToLower(root), lower)
+	lower := tree.Folded(e.Path)
+	inWorkspace := path.Join(tree.Folded(root), lower)
 	_, others := builtIn()
 	return e.Mode == tree.Executable || lower == toolignore || excludes(runRules(), inWorkspace) ||
 		HoldsSecrets(inWorkspace) || HoldsSecrets(e.Path) || excludes(others, e.Path) || excludes(others, lower)
