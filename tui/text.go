@@ -196,16 +196,17 @@ func Fold(words []string, width int, indent string) []string {
 	return lines
 }
 
-// command matches the beginning of a command line that ends a text.
-var command = regexp.MustCompile(`: (tool|go install) `)
+// command matches a text up to the beginning of a command line that ends it. In "error: tool has no
+// command" is none.
+var command = regexp.MustCompile(`\s.*?: (tool|go install) `)
 
 // Words returns the words of a line, each with the spaces after it. A command at its end is one word.
 func Words(line string) []string {
-	at := command.FindStringIndex(line)
+	at := command.FindStringSubmatchIndex(line)
 	if at == nil {
 		return strings.SplitAfter(line, " ")
 	}
-	start := at[0] + len(": ")
+	start := at[2]
 	return append(strings.SplitAfter(line[:start-1], " "), " ", line[start:])
 }
 

@@ -110,6 +110,7 @@ func TestPrinter_FoldsAtTheTerminalsWidth(t *testing.T) {
 		p.Columns([][]string{{"r1", "alice", long, "message " + words}, {"r2", "bob", "a", "b"}}, nil)
 		p.Columns([][]string{{"ペット", "one"}, {"pets", "two"}}, nil)
 		p.Line("pulled.json:1: git conflict markers: %s", words)
+		p.Line("error: tool %s", words)
 		p.Whole("%s more words", words)
 	}
 	lookup := func(string) (string, bool) { return "", false }
@@ -131,12 +132,14 @@ r2  bob  a  b
 pets    two
 pulled.json:1: git conflict markers: word word word word word word word word
   word word word word word word word
+error: tool word word word word word word word word word word word word word
+  word word
 ` + words + " more words\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
 	print(app.New(lookup, term.Streams{Out: &piped, Err: &piped}).Printer())
-	if n := strings.Count(piped.String(), "\n"); n != 10 {
+	if n := strings.Count(piped.String(), "\n"); n != 11 {
 		t.Errorf("%d lines in a pipe:\n%s", n, piped.String())
 	}
 }
