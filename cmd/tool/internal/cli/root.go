@@ -171,15 +171,16 @@ var tried = map[string]cmdline.Line{
 	"whoami":   cmdline.Tool("status"),
 	"hosts":    cmdline.Tool("status"),
 	"auth":     cmdline.Tool("login"),
-	"list":     cmdline.Tool("project", "list"),
 	"ls":       cmdline.Tool("project", "list"),
+	"new":      cmdline.Tool("project", "create"),
 	"delete":   cmdline.Tool("project", "rm"),
-	"rm":       cmdline.Tool("project", "rm"),
+	"clone":    cmdline.Tool("pull"),
+	"deploy":   cmdline.Tool("push"),
+	"history":  cmdline.Tool("log"),
 	"open":     cmdline.Tool("project", "view").Flag("--web"),
 	"edit":     cmdline.Tool("project", "view").Flag("--web"),
 	"rollback": cmdline.Tool("log"), // restore needs one of the revisions that it lists
 	"env":      cmdline.Tool("status"),
-	"rename":   cmdline.Tool("project", "rename"),
 }
 
 // hints say more about some of them.
@@ -192,7 +193,11 @@ var hints = map[string]string{
 // noCommand rejects an argument where a command of tool was expected, and says what to type instead.
 func noCommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		if line, ok := tried[args[0]]; ok {
+		line, ok := tried[args[0]]
+		if sub, _, err := c.Find([]string{"project", args[0]}); err == nil && sub.Name() == args[0] {
+			line, ok = cmdline.Tool("project", args[0]), true
+		}
+		if ok {
 			e := cmdline.Usagef("tool has no command %q", args[0]).Try(line.With(args[1:]...))
 			e.Hint = hints[args[0]]
 			return e
