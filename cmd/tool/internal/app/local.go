@@ -46,15 +46,21 @@ func (a *App) Path(typed string) (string, error) {
 	return filepath.Join(dir, typed), err
 }
 
-// Local returns the local project called name, or when no name was given, the only one or
-// the one whose app the current directory is in. Else a person chooses one of several;
-// elsewhere the failure says the command line to type, which names one of them.
+// Local returns the local project called name, or with the destination name, or when no name was given, the
+// only one or the one whose app the current directory is in. Else a person chooses one of several; elsewhere
+// the failure says the command line to type, which names one of them.
 func (a *App) Local(
 	ctx context.Context, name string, line func(local string) cmdline.Line,
 ) (*workspace.Project, error) {
 	ws, err := a.Workspace()
 	if err != nil {
 		return nil, err
+	}
+	if r, err := ref.ParseTyped(name); err == nil {
+		if name = a.LocalOf(r); name == "" {
+			return nil, failure.New(failure.CodeNoLocalProject, "no local project has the destination %s", r).
+				At(StageRead).Try(cmdline.Tool("pull").With(r.String()))
+		}
 	}
 	names := []string{name}
 	if name == "" {

@@ -2,7 +2,9 @@ package app
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"example.com/projecthub/cmd/internal/cmdline"
@@ -134,4 +136,15 @@ func (a *App) Destinations() map[string]ref.Ref {
 		}
 	}
 	return all
+}
+
+// LocalOf returns the name of the local project with the destination r, "" for none.
+func (a *App) LocalOf(r ref.Ref) string {
+	all := a.Destinations()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] == r {
+			return name
+		}
+	}
+	return ""
 }

@@ -44,9 +44,12 @@ func (t *Target) Flag(c *cobra.Command, usage string) {
 	c.RegisterFlagCompletionFunc("project", t.App.HubProjects())
 }
 
-// Find finds the hub project of the local project called name, or the one that --project
+// Find finds the hub project of the local project called name, or the one that name or --project
 // names, which needs no workspace but for an environment or a comparison.
 func (t *Target) Find(ctx context.Context, name string) (err error) {
+	if r, err := ref.ParseTyped(name); err == nil && !t.Compares && !t.Given.Given() {
+		name, t.Given.Value = "", new(r.String())
+	}
 	t.name, t.Local, t.Project, t.Hub = name, nil, ref.Ref{}, nil
 	if name != "" || t.Compares || !t.Given.Given() || t.App.InEnvironment() {
 		if t.Local, err = t.App.Local(ctx, name, t.App.Itself); err != nil {

@@ -51,6 +51,14 @@ func TestLog_ListsWritesNewestFirst(t *testing.T) {
 	}
 }
 
+func TestLog_TakesAHubProjectOutsideOfAWorkspace(t *testing.T) {
+	w, revisions := edited(t)
+	dir := t.TempDir()
+	w.Run(history.LogCommand, "alice/web", "-n", "1", "-C", dir).Done().
+		Prints(revisions[2][:12], "log --project @alice/web -n 2")
+	w.Run(history.ShowCommand, "@alice/web", revisions[2], "-C", dir).Done().Prints(`~ title: "second" → "third"`)
+}
+
 func TestLog_EndsAfterNEntries(t *testing.T) {
 	w, revisions := edited(t)
 	w.Run(history.LogCommand, "web", "-n", "1").Done().

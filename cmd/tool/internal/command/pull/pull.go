@@ -5,7 +5,6 @@ package pull
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -201,12 +200,9 @@ func findLocal(
 	if err != nil {
 		return nil, nil, err
 	}
-	destinations := a.Destinations()
-	for _, local := range slices.Sorted(maps.Keys(destinations)) {
-		if destinations[local] == r {
-			p, err = a.Local(ctx, local, a.Itself)
-			return p, nil, err
-		}
+	if local := a.LocalOf(r); local != "" {
+		p, err = a.Local(ctx, local, a.Itself)
+		return p, nil, err
 	}
 	if a.InEnvironment() || o.FilesOnly || o.Undo || o.Project.Given() || o.Output.Given() || o.Mine || o.Theirs {
 		return nil, nil, cmdline.Usagef("no local project has the destination %s: "+

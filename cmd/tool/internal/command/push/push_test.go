@@ -38,6 +38,13 @@ func TestPush_ReadsADestinationAsACommandLineDoes(t *testing.T) {
 	w.Run(push.Command, "web", "--force").Done().Prints("Pushed web to @alice/web")
 }
 
+func TestPush_TakesADestinationForItsLocalProject(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Run(push.Command, "@alice/web", "--force").Done().Prints("Pushed web to @alice/web")
+	w.Run(push.Command, "@alice/shop", "--force").Exits(1).
+		Prints("no local project has the destination @alice/shop", " pull @alice/shop")
+}
+
 func TestPush_ChangesNothingAfterANo(t *testing.T) {
 	w := apptest.Differing(t)
 	w.UI.Answers = []string{"no"}
