@@ -239,7 +239,7 @@ func (m *homeView) View() string {
 	page.Keys, page.Off = m.keys()
 	if len(m.Items) == 0 {
 		page.Title = "There is no local project here"
-		page.Facts = []string{"Press c to create one."}
+		page.Facts = []string{"Press c to create one, or pull one of the hub's: tool pull @ACCOUNT/SLUG"}
 	}
 	left, right := columns, columns // of the list, and of the details below it
 	beside := columns >= columnsForBoth

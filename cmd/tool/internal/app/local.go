@@ -52,15 +52,15 @@ func (a *App) Path(typed string) (string, error) {
 func (a *App) Local(
 	ctx context.Context, name string, line func(local string) cmdline.Line,
 ) (*workspace.Project, error) {
-	ws, err := a.Workspace()
-	if err != nil {
-		return nil, err
-	}
 	if r, err := ref.ParseTyped(name); err == nil {
 		if name = a.LocalOf(r); name == "" {
 			return nil, failure.New(failure.CodeNoLocalProject, "no local project has the destination %s", r).
 				At(StageRead).Try(cmdline.Tool("pull").With(r.String()))
 		}
+	}
+	ws, err := a.Workspace()
+	if err != nil {
+		return nil, err
 	}
 	names := []string{name}
 	if name == "" {

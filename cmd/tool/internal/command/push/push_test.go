@@ -43,6 +43,7 @@ func TestPush_TakesADestinationForItsLocalProject(t *testing.T) {
 	w.Run(push.Command, "@alice/web", "--force").Done().Prints("Pushed web to @alice/web")
 	w.Run(push.Command, "@alice/shop", "--force").Exits(1).
 		Prints("no local project has the destination @alice/shop", " pull @alice/shop")
+	w.Run(push.Command, "@alice/web", "-C", t.TempDir()).Exits(1).Prints(" pull @alice/web")
 }
 
 func TestPush_ChangesNothingAfterANo(t *testing.T) {
