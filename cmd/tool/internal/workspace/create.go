@@ -210,7 +210,7 @@ func (c *creation) file(name string, text []byte) error {
 	}
 	f, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return invalid(name, errors.New("it already exists")).
+		return invalid(name, fs.ErrExist).
 			WithHint("nothing is overwritten: choose another name, or remove the file")
 	}
 	if err != nil {

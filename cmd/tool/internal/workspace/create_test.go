@@ -100,7 +100,7 @@ func TestCreate_OverwritesNothing(t *testing.T) {
 		dir := tempDir(t)
 		write(t, dir, existing, "mine")
 		_, err := workspace.Create(dir, "web", workspace.Start{BasePath: "apps/web/src"})
-		wantFault(t, err, failure.CodeInvalidFile, existing+": it already exists")
+		wantFault(t, err, failure.CodeInvalidFile, existing+": file already exists")
 		if got := files(t, dir); !cmp.Equal(got, []string{existing}) || read(t, dir, existing) != "mine" {
 			t.Errorf("with %s there are %v", existing, got)
 		}
@@ -111,7 +111,7 @@ func TestCreate_OverwritesNothing(t *testing.T) {
 	}
 	symlink(t, "../../elsewhere.json", filepath.Join(dir, clientJSON))
 	_, err := workspace.Create(dir, "web", workspace.Start{})
-	wantFault(t, err, failure.CodeInvalidFile, clientJSON+": it already exists")
+	wantFault(t, err, failure.CodeInvalidFile, clientJSON+": file already exists")
 }
 
 func TestCreate_FailureLeavesNothing(t *testing.T) {

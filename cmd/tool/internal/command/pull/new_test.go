@@ -86,6 +86,13 @@ func TestPull_CreatesNothingOverALocalProject(t *testing.T) {
 	if got := w.Read(".tool/web/client.json"); got != own {
 		t.Errorf("client.json is %s", got)
 	}
+	w.Write("file", "")
+	if err := os.Symlink("../file", filepath.Join(w.Dir, ".tool", "shop")); err != nil {
+		t.Skip(err)
+	}
+	if r := w.Run(pull.Command, "@alice/shop").Exits(1); strings.Contains(r.Err, "try: ") {
+		t.Errorf("advice that cannot work: %s", r.Err)
+	}
 }
 
 func TestPull_SavesFilesThatANewProjectReplaces(t *testing.T) {

@@ -4,7 +4,9 @@ package pull
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -225,7 +227,7 @@ func findLocal(
 		return nil, nil, err
 	}
 	p, remove, err = workspace.CreateFor(dir, r, id.Origin)
-	if err != nil && failure.Of(err).Code == failure.CodeInvalidFile {
+	if errors.Is(err, fs.ErrExist) {
 		err = failure.Of(err).WithHint("nothing is overwritten: work in another directory, or pull into %s", r.Slug()).
 			Try(a.Itself(r.Slug()).Flag("--project", r.String()))
 	}
