@@ -1,6 +1,7 @@
 package pull_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -198,7 +199,10 @@ func TestPull_TakesTheNewerSideOfPulledJSONWithGitConflictMarkers(t *testing.T) 
 			newer := w.Read(".tool/web/pulled.json")
 			w.Edit(apptest.Stack, "size", `3`)
 			w.Write(".tool/web/pulled.json", merge(newer, older))
-			w.Run(push.Command, "web", "--no-clobber", "--json").Fails("would_undo_edits", "push")
+			r := w.Run(push.Command, "web", "--no-clobber", "--json").Fails("would_undo_edits", "push")
+			if recipe := fmt.Sprint(r["recipe"]); strings.Contains(recipe, " -- ") {
+				t.Errorf("git commits no part of a merge: %s", recipe)
+			}
 			// With the older base, size would be in conflict.
 			w.Run(pull.Command, "web").Done().Prints("git conflict markers", "both sides count")
 			if got := w.Read(".tool/web/client.json"); !strings.Contains(got, `"size": 3`) {

@@ -40,10 +40,15 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 		app.Ago(edits[0].UpdatedAt))
 	e.Edits = edits
 	pulled := []string{p.Local.ClientPath(), ".tool/" + p.Local.Name + "/pulled.json"} // the latter may be new
+	commit := cmdline.Git("commit", "-m", "Pull the config of "+p.Project.String())
+	if bases, _ := p.Local.Bases(); !bases.Merged() { // git commits a merge as a whole only
+		commit.Words = append(commit.Words, "--")
+		commit = commit.With(pulled...)
+	}
 	return e.WithHint("pull, which merges the edit with yours, commit, and push again").WithRecipe(
 		p.Line("pull"),
 		cmdline.Git("add").With(pulled...),
-		cmdline.Git("commit", "-m", "Pull the config of "+p.Project.String(), "--").With(pulled...),
+		commit,
 		p.Line("push").Flag("--no-clobber"),
 	)
 }
