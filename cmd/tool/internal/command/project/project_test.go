@@ -279,6 +279,9 @@ func TestRename(t *testing.T) {
 	w.Run(command, "rename", "@alice/web", "@bob/web").Exits(2).Prints("project copy @alice/web @bob/web")
 	w.Run(command, "rename", "@alice/web", "Shop").Exits(2).Prints(`"Shop" is not a slug`)
 	w.Run(command, "rename", "@alice/none", "x", "--json").Fails("not_found", "rename")
+	w.NewOrg("acme")
+	w.Local("@acme/shop", `{}`)
+	w.Run(command, "rename", "other", "x").Exits(1).Prints("rename @acme/other to @acme/x", "project list acme")
 	w.Env["TOOL_HUB_TOKEN"] = w.NewToken("write:config")
 	w.Run(command, "rename", "@alice/web", "x", "--json").Fails("missing_scope", "rename")
 }

@@ -31,16 +31,17 @@ The token needs the scope write:catalog and the role admin.`,
 
 		ValidArgsFunction: app.FirstOnly(a.HubProjects()),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
-			project, local, err := resolve(ctx, a, args[0], "")
+			project, err := named(ctx, a, args[0])
 			if err != nil {
-				return failure.Doing(failure.At(app.StageDestination, err), local, "rename %s", args[0])
+				return failure.Doing(err, "", "rename %s", args[0])
 			}
 			to, err := newName(project, args[1])
 			if err != nil {
 				return err
 			}
 			act := app.Action{
-				Doing: fmt.Sprintf("rename %s to %s", project, to), Writes: true, Local: local, Project: project,
+				Doing: fmt.Sprintf("rename %s to %s", project, to), Writes: true, Project: project,
+				Next: cmdline.Tool("project", "list").With(project.Account()),
 			}
 			return a.Call(ctx, act, func(hub *identity.Hub) (app.Result, error) {
 				p, err := hub.Project(ctx, project)
