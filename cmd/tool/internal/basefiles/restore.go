@@ -64,6 +64,9 @@ func NewRestore(dir string, files []tree.Entry) (*Restore, error) {
 	return r, nil
 }
 
+// CreatesDir reports whether the directory does not exist yet.
+func (r *Restore) CreatesDir() bool { return r.root == nil }
+
 func (r *Restore) open() (err error) {
 	if r.root, err = os.OpenRoot(r.dir); err != nil {
 		return failure.New(failure.CodeInvalidFile, "open the directory %s: %w", r.dir, failure.Cause(err))

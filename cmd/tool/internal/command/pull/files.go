@@ -81,7 +81,9 @@ func (p *pull) planFiles(ctx context.Context, plan *plan, appRoot string) error 
 		root = "." // a person has named it
 	}
 	for _, e := range restore.Added {
-		if basefiles.ToConfirm(root, e) {
+		// Rules of an app that comes with them do nothing to a file of the person's.
+		comesWithApp := e.Path == ".toolignore" && restore.CreatesDir()
+		if !comesWithApp && basefiles.ToConfirm(root, e) {
 			plan.files.toAsk = append(plan.files.toAsk, e.Path)
 		}
 	}

@@ -95,6 +95,20 @@ func TestPull_CreatesNothingOverALocalProject(t *testing.T) {
 	}
 }
 
+func TestPull_AsksForTheRulesOfAnAppOnlyWhereOneIs(t *testing.T) {
+	w := onHub(t)
+	w.Write("apps/web/.toolignore", "/drafts/")
+	w.Write(".tool/web/client.json", `{"project": "@alice/web", "settings": {"basePath": "apps/web/src", "title": "hub"}}`)
+	w.Run(push.Command, "web", "--base-files", "--force").Done()
+	dir := t.TempDir()
+	w.Strict = true
+	w.Run(pull.Command, "@alice/web", "--base-files", "-C", dir).Done()
+	if err := os.Remove(filepath.Join(dir, "apps/web/.toolignore")); err != nil {
+		t.Fatal(err)
+	}
+	w.Run(pull.Command, "web", "--base-files", "-C", dir, "--json").Fails("files_unconfirmed", "pull")
+}
+
 func TestPull_SavesFilesThatANewProjectReplaces(t *testing.T) {
 	w := onHub(t)
 	w.Write("apps/web/src/main.ts", "own")

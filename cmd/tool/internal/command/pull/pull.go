@@ -81,10 +81,10 @@ both sides come from. Without it, every difference is a conflict.
 With --base-files the app's files are downloaded too, with --base-files-only
 nothing else is. A terminal asks before local files that differ are overwritten,
 and before files are added that other programs run (such as .envrc, Makefile and
-executables) or that change what a push sends (.toolignore, .env); a pipeline
-does so only with --force. Files that the hub does not have are kept.
---undo does not remove files that a pull added. More than 20,000 files, 25 MiB
-in a file or 1 GiB in all need a yes, or --force.
+executables) or that change what a push sends (.env, and .toolignore where the
+app is here already); a pipeline does so only with --force. Files that the hub
+does not have are kept. --undo does not remove files that a pull added. More
+than 20,000 files, 25 MiB in a file or 1 GiB in all need a yes, or --force.
 
 With @ACCOUNT/SLUG, create a local project for this hub project, if none has it
 as its destination yet: in this workspace, or else the directory becomes one.`,
