@@ -49,6 +49,7 @@ type App struct {
 	jq *gojq.Code // from the flag --jq; nil: the whole document is printed
 
 	Command string // the running one, without the program's name
+	running *cobra.Command
 
 	// Merge merges the config of a hub project into the settings of a local one, as pull does, for the
 	// question of a push: no command imports another. Its error is ErrDeclined if a person leaves it.

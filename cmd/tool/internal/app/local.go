@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/failure"
@@ -174,12 +175,28 @@ func (a *App) Locals(ctx context.Context, name string) ([]*workspace.Project, er
 // Line is the running command, without arguments and flags.
 func (a *App) Line() cmdline.Line { return cmdline.Tool(strings.Fields(a.Command)...) }
 
-// Itself is the running command for a local project.
-func (a *App) Itself(local string) cmdline.Line { return a.Line().With(local) }
+// Itself is the running command for a local project, with the flags that were typed.
+func (a *App) Itself(local string) cmdline.Line { return a.typed(a.Line().With(local)) }
 
-// FromLine returns the running command for name, whose --from is the local project.
+// FromLine returns the running command for name, whose --from is the local project, with the flags that were typed.
 func (a *App) FromLine(name string) func(local string) cmdline.Line {
-	return func(local string) cmdline.Line { return a.Line().With(name).Flag("--from", local) }
+	return func(local string) cmdline.Line { return a.typed(a.Line().With(name)).Flag("--from", local) }
+}
+
+// typed adds the flags of the running command to l: without --dry-run or --undo, it would do something else.
+// Those of every command, and those that [App.CommandText] and callers add, are left out.
+func (a *App) typed(l cmdline.Line) cmdline.Line {
+	added := []string{"from", "allow-secrets", "env", "origin", "token"}
+	a.running.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		switch {
+		case !f.Changed || slices.Contains(added, f.Name):
+		case f.Value.Type() != "bool":
+			l = l.Flag("--"+f.Name, f.Value.String())
+		case f.Value.String() == "true":
+			l = l.Flag("--" + f.Name)
+		}
+	})
+	return l
 }
 
 // NeedsLocal is the usage error of the running command without a local project. It

@@ -106,7 +106,7 @@ func commandOf(c *cobra.Command) string {
 
 // Begin checks the flags of every command, before it runs.
 func (a *App) Begin(c *cobra.Command, _ []string) error {
-	a.Command = commandOf(c)
+	a.Command, a.running = commandOf(c), c
 	if a.Timeout <= 0 {
 		return cmdline.Usagef("--timeout is a positive duration, such as 30s or 2m")
 	}

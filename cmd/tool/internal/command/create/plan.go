@@ -171,11 +171,7 @@ func (c *create) addSensitive(found app.Sensitive, note string) error {
 	if !c.app.Strict() {
 		return nil
 	}
-	again := c.app.Itself(c.name).Flag("--from", c.local.Name)
-	if c.answers.BaseFiles {
-		again = again.Flag("--base-files")
-	}
-	return app.RefuseSecrets(found.Secrets, c.allowed, again)
+	return app.RefuseSecrets(found.Secrets, c.allowed, c.app.FromLine(c.name)(c.local.Name))
 }
 
 // checkRecordable fails if the new project could not be recorded in client.json.

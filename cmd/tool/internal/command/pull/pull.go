@@ -229,7 +229,7 @@ func findLocal(
 	p, remove, err = workspace.CreateFor(dir, r, id.Origin)
 	if errors.Is(err, fs.ErrExist) {
 		err = failure.Of(err).WithHint("nothing is overwritten: work in another directory, or pull into %s", r.Slug()).
-			Try(a.Itself(r.Slug()).Flag("--project", r.String()))
+			Try(cmdline.Tool("pull").With(r.Slug()).Flag("--project", r.String()))
 	}
 	return p, remove, failure.At(app.StageRead, err)
 }

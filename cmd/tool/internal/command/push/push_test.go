@@ -46,6 +46,15 @@ func TestPush_TakesADestinationForItsLocalProject(t *testing.T) {
 	w.Run(push.Command, "@alice/web", "-C", t.TempDir()).Exits(1).Prints(" pull @alice/web")
 }
 
+func TestPush_AdvisesTheSamePushOfALocalProject(t *testing.T) {
+	w := apptest.Differing(t)
+	w.Strict = true
+	for _, flags := range [][]string{{"--dry-run", "--message", "true"}, {"--undo"}} {
+		w.Run(push.Command, append(flags, "--force=false")...).Exits(2).
+			Prints("try: tool -C " + w.Dir + " push web " + strings.Join(flags, " ") + " --origin ")
+	}
+}
+
 func TestPush_ChangesNothingAfterANo(t *testing.T) {
 	w := apptest.Differing(t)
 	w.UI.Answers = []string{"no"}
