@@ -104,6 +104,11 @@ func FlagError(c *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return invalidValue(invalid)
 	}
+	noCommand, ok := errors.AsType[*UsageError](c.ValidateArgs(c.Flags().Args()))
+	if ok && c.HasSubCommands() { // the flag is one of the command that was meant
+		noCommand.Recipe = nil // which would lack the flags
+		return noCommand
+	}
 	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: "); ok {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })

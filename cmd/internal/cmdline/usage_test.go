@@ -51,7 +51,9 @@ func TestUsageError_SaysWhatToType(t *testing.T) {
 		"member set acme bob x": "error: app member set does not take \"x\"\n  help: app member set --help",
 		"membr set 'x": "error: app has no command \"membr\": did you mean member?\n  try: app " +
 			"member set ''\\''x'\n  help: app --help",
-		"other": "error: app has no command \"other\"\n  help: app --help",
+		"membr set x --name y": "error: app has no command \"membr\": did you mean member?\n  help: app --help",
+		"member st x -x":       "error: app member has no command \"st\": did you mean set?\n  help: app member --help",
+		"other":                "error: app has no command \"other\"\n  help: app --help",
 		"help other": "error: there is no help for \"app other\"\n  try: app help\n  help: app " +
 			"help --help",
 		"help member st": "error: there is no help for \"app member st\": did you mean set?\n  " +

@@ -198,7 +198,8 @@ func noCommand(c *cobra.Command, args []string) error {
 			line, ok = cmdline.Tool("project", args[0]), true
 		}
 		if ok {
-			e := cmdline.Usagef("tool has no command %q", args[0]).Try(line.With(args[1:]...))
+			e := cmdline.Usagef("tool has no command %q: did you mean %s?", args[0], strings.Join(line.Words, " ")).
+				Try(line.With(args[1:]...))
 			e.Hint = hints[args[0]]
 			return e
 		}

@@ -10,12 +10,14 @@ import (
 
 func TestTool_SaysWhatToTypeInsteadOfANameThatPeopleTry(t *testing.T) {
 	for typed, want := range map[string]string{
-		"whoami": "error: tool has no command \"whoami\"\n  try: tool status\n  help: tool --help\n",
-		"open":   "error: tool has no command \"open\"\n  try: tool project view web --web\n  help: tool --help\n",
-		"rollback": "error: tool has no command \"rollback\"\n  hint: " + hints["rollback"] +
+		"whoami": "error: tool has no command \"whoami\": did you mean status?\n  try: tool status\n  help: tool --help\n",
+		"open": "error: tool has no command \"open\": did you mean project view?\n  try: " +
+			"tool project view web --web\n  help: tool --help\n",
+		"rollback": "error: tool has no command \"rollback\": did you mean log?\n  hint: " + hints["rollback"] +
 			"\n  try: tool log web\n  help: tool --help\n",
-		"create":  "error: tool has no command \"create\"\n  try: tool project create web\n  help: tool --help\n",
-		"clone":   "error: tool has no command \"clone\"\n  try: tool pull web\n  help: tool --help\n",
+		"create": "error: tool has no command \"create\": did you mean project create?\n  try: " +
+			"tool project create web\n  help: tool --help\n",
+		"clone":   "error: tool has no command \"clone\": did you mean pull?\n  try: tool pull web\n  help: tool --help\n",
 		"rollbck": "error: tool has no command \"rollbck\"\n  help: tool --help\n",
 		"psuh":    "error: tool has no command \"psuh\": did you mean push?\n  try: tool push web\n  help: tool --help\n",
 	} {
