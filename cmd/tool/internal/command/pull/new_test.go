@@ -74,6 +74,10 @@ func TestPull_HasNoSettingsUntilItHasTheHubs(t *testing.T) {
 	})
 	w.Run(pull.Command, "@alice/web").Done()
 	wantSettings(t, w, `"title": "hub"`)
+	w.Strict = false
+	w.Write(".tool/web/client.json", `{"project": "@alice/web", "$schema": "`+w.Origin+`/schema/client.json"}`)
+	w.Run(pull.Command, "@alice/web").Done() // without a question: no settings are replaced
+	wantSettings(t, w, `"title": "hub"`)
 	wantSettings(t, w, `"$schema": "`+w.Origin+`/schema/client.json"`)
 }
 

@@ -336,7 +336,7 @@ func (p *pull) plan(ctx context.Context) (*plan, error) {
 // confirm asks before settings or files are replaced, and before files are added that other
 // programs run.
 func (p *pull) confirm(ctx context.Context, plan *plan) error {
-	if p.asks && !p.isNew && !plan.chosen && !plan.Changes.Empty() {
+	if p.asks && p.Settings.Len() > 0 && !plan.chosen && !plan.Changes.Empty() {
 		if err := p.confirmSettings(ctx, plan); err != nil {
 			return err
 		}
