@@ -121,11 +121,7 @@ func (t *Target) BaseRevision(ctx context.Context, bases workspace.Bases, local 
 	if newer == "" {
 		return "", nil
 	}
-	older := sides[0]
-	if older == newer {
-		older = sides[1]
-	}
-	was, err := t.ConfigAt(ctx, older)
+	was, err := t.ConfigAt(ctx, sides[1-slices.Index(sides, newer)]) // the older side
 	if was == nil || err != nil {
 		return "", err
 	}
