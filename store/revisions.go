@@ -113,7 +113,8 @@ func (v View) revision(where string, args ...any) (r Revision, err error) {
 	if err = v.One(fields, selectRevisions+where, args...); err != nil {
 		return r, err
 	}
-	return r, r.Decode()
+	err = r.Decode() // it changes r
+	return r, err
 }
 
 // Decode decompresses and checks the content, or sets Damaged and returns an ErrDamaged.

@@ -274,9 +274,6 @@ func (c *Call) Recheck() (err error) {
 	if err := again.authorize(); err != nil {
 		return err
 	}
-	if err := again.followRename(); err != nil {
-		return err
-	}
 	if again.Resource.ID != c.Resource.ID {
 		return noResource(c.about())
 	}

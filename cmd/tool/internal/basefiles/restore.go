@@ -127,8 +127,11 @@ func (r *Restore) Save(save func(Former) error) error {
 
 func (r *Restore) saveOne(e tree.Entry, save func(Former) error) error {
 	f, is, err := r.openFile(e.Path)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return errChanged
+	}
+	if err != nil {
+		return err
 	}
 	defer f.Close()
 	hash := sha256.New()

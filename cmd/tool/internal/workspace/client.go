@@ -190,7 +190,7 @@ func (c *Client) Config() (flat.Config, error) {
 }
 
 // SettingAt returns the position of the value that a JSON pointer names, relative to the settings. If there is
-// none, it is the position of the innermost value on the way to it.
+// none, it is the position of the innermost value on the way to it in client.json.
 func (c *Client) SettingAt(pointer string) Position {
 	nearest := Position{File: c.doc.name}
 	for _, l := range c.layers() {

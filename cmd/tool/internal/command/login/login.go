@@ -301,7 +301,8 @@ func logout(a *app.App) error {
 		return err
 	}
 	login, _ := logins.Find(id.Origin)
-	r := &loggedOut{Origin: id.Origin, Existed: logins.Remove(id.Origin), Current: logins.Current}
+	existed := logins.Remove(id.Origin)
+	r := &loggedOut{Origin: id.Origin, Existed: existed, Current: logins.Current}
 	if r.Existed {
 		if err := logins.Save(); err != nil {
 			return err

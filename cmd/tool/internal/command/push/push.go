@@ -252,6 +252,7 @@ func (p *push) writeConfig(ctx context.Context, plan *planned) (written *wire.Co
 			written = plan.same
 			return nil
 		}
+		var err error
 		written, err = p.Hub.PutConfig(ctx, p.Project, p.body, plan.match)
 		replaces := plan.current != nil && plan.current.HasConfig
 		p.ambiguous = err != nil && !hubclient.NotApplied(err) && replaces
@@ -267,7 +268,8 @@ func (p *push) writeConfig(ctx context.Context, plan *planned) (written *wire.Co
 		}
 		return p.confirmConfig(ctx, plan, notice)
 	}
-	return written, p.writePlanned(write, replan, func() string { return plan.match })
+	err = p.writePlanned(write, replan, func() string { return plan.match })
+	return written, err
 }
 
 // addConfig adds the written config to the result.
@@ -312,6 +314,7 @@ func (p *push) writeFiles(ctx context.Context, plan *planned) (written *wire.Bas
 		if f.onlyTree {
 			f.upload.Replace(f.Tree)
 		}
+		var err error
 		written, err = f.upload.Put(ctx)
 		return err
 	}
@@ -321,7 +324,8 @@ func (p *push) writeFiles(ctx context.Context, plan *planned) (written *wire.Bas
 		}
 		return p.confirmFiles(ctx, plan, true)
 	}
-	return written, p.writePlanned(write, replan, func() string { return plan.BaseFiles.Tree })
+	err = p.writePlanned(write, replan, func() string { return plan.BaseFiles.Tree })
+	return written, err
 }
 
 // addFiles adds the written base files to the result.
