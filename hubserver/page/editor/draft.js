@@ -7,8 +7,6 @@ import { apply, changesOf, editOf, newKeyProblem, problems as problemsOf } from 
 import { fallback, fieldType } from "./schema.js";
 import { toInput, toText } from "./values.js";
 
-export { edited, subscribe } from "./kept.js";
-
 export const base = signal({ revision: "", values: new Map() });
 export const edits = signal(new Map());
 export const schema = signal(null); // a Schema, if the stack has one

@@ -14,7 +14,7 @@ const draftOf = (project, user) => `hub.draft ${project} ${user}`;
 const saveOf = (project, user) => `hub.saved ${project} ${user}`;
 
 // read returns what is stored under a name, null if there is nothing that can be read.
-function read(name, storage) {
+export function read(name, storage) {
   try {
     return JSON.parse(storage.getItem(name));
   } catch {
@@ -23,7 +23,7 @@ function read(name, storage) {
 }
 
 // put stores a value, or removes it if it is null. It returns false if the browser does not store it.
-function put(name, value, storage) {
+export function put(name, value, storage) {
   try {
     if (value === null) storage.removeItem(name);
     else storage.setItem(name, JSON.stringify(value));

@@ -3,6 +3,7 @@
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { put, read } from "./kept.js";
 import { shown } from "./keys.js";
 import { Icon } from "./widgets.jsx";
 
@@ -26,11 +27,11 @@ export function startPane() {
   close.addEventListener("click", () => turn(false));
   root.querySelector("header").append(close);
   root.addEventListener("keydown", (event) => event.key === "Escape" && turn(false));
-  if (root.dataset.frame && wide.matches && remembered() !== "closed") display(true);
+  if (root.dataset.frame && wide.matches && read(stored, localStorage) !== "closed") display(true);
 }
 
 function turn(is) {
-  remember(is ? "open" : "closed");
+  put(stored, is ? "open" : "closed", localStorage);
   display(is);
   if (!is) return document.querySelector("#editor [aria-controls=preview]").focus();
   if (wide.matches) return undefined;
@@ -107,20 +108,4 @@ function Files({ view, changes, count }) {
       <div class="changes" ref={box} />
     </>
   );
-}
-
-function remembered() {
-  try {
-    return localStorage.getItem(stored);
-  } catch {
-    return null; // storage is turned off
-  }
-}
-
-function remember(how) {
-  try {
-    localStorage.setItem(stored, how);
-  } catch {
-    // it is as it is by default the next time
-  }
 }

@@ -1,7 +1,7 @@
 // One preview on a page: it hands what the hub has to the frame, follows saves, pushes and
 // the editor's draft, and shows what the frame says.
 
-import { edited, subscribe } from "../../editor/draft.js";
+import { edited, put, read, subscribe } from "../../editor/kept.js";
 import { Host } from "../../static/preview/host.js";
 import { Problem, Project, packages } from "./project.js";
 import { watch } from "./watch.js";
@@ -67,7 +67,7 @@ export class Preview {
   agreed(stack) {
     const { stranger, api, state } = this.root.dataset;
     const name = `hub.run ${this.project.ref} ${this.project.set.tree} ${stack.digest}`;
-    if (!stranger || isRemembered(name)) return undefined;
+    if (!stranger || read(name, localStorage)) return undefined;
     this.root.dataset.state = "asking";
     return new Promise((resolve) => {
       const title = `Run the app of ${stranger}?`;
@@ -75,7 +75,7 @@ export class Preview {
         view.element("h2", {}, title),
         view.element("p", {}, `${stranger} has no role on this account. The app will see this config and the API ${api}.`),
         view.button("Run", () => {
-          remember(name);
+          put(name, "yes", localStorage);
           question.remove();
           this.root.dataset.state = state;
           resolve();
@@ -231,21 +231,5 @@ export class Preview {
     } catch (error) {
       this.refused(error, () => this.compare(version));
     }
-  }
-}
-
-function isRemembered(name) {
-  try {
-    return localStorage.getItem(name) !== null;
-  } catch {
-    return false; // storage is turned off
-  }
-}
-
-function remember(name) {
-  try {
-    localStorage.setItem(name, "yes");
-  } catch {
-    // it is asked again the next time
   }
 }

@@ -1,6 +1,6 @@
 // The difference between two texts, line by line, for people.
 
-const most = 4000 // lines of a text that are compared
+import { common } from '../../editor/common.js'
 
 /**
  * difference returns [[' ', line], ['-', line], ['+', line], …] with a few lines around
@@ -9,41 +9,17 @@ const most = 4000 // lines of a text that are compared
 export function difference(before, after, around = 3) {
   const a = before === undefined ? [] : before.split('\n')
   const b = after === undefined ? [] : after.split('\n')
-  let start = 0
-  while (start < a.length && start < b.length && a[start] === b[start]) start++
-  let end = 0
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++
-  const all = [
-    ...a.slice(0, start).map(l => [' ', l]),
-    ...middle(a.slice(start, a.length - end), b.slice(start, b.length - end)),
-    ...a.slice(a.length - end).map(l => [' ', l]),
-  ]
-  return abridged(all, around)
-}
-
-function middle(a, b) {
-  const removed = a.map(l => ['-', l])
-  const added = b.map(l => ['+', l])
-  if (!a.length || !b.length || a.length * b.length > most * 100) return [...removed, ...added]
-  // The length of the longest common subsequence of each pair of rests.
-  const width = b.length + 1
-  const common = new Uint32Array((a.length + 1) * width)
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      common[i * width + j] = a[i] === b[j] ? common[(i + 1) * width + j + 1] + 1 : Math.max(common[(i + 1) * width + j], common[i * width + j + 1])
-    }
-  }
-  const out = []
+  const all = []
   let i = 0
   let j = 0
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
-      out.push([' ', a[i++]])
-      j++
-    } else if (j < b.length && (i === a.length || common[i * width + j + 1] > common[(i + 1) * width + j])) out.push(added[j++])
-    else out.push(removed[i++])
+  for (const [sameA, sameB] of common(a, b)) {
+    while (i < sameA) all.push(['-', a[i++]])
+    while (j < sameB) all.push(['+', b[j++]])
+    if (i < a.length) all.push([' ', a[i]])
+    i++
+    j++
   }
-  return out
+  return abridged(all, around)
 }
 
 function abridged(all, around) {
