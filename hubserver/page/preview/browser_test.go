@@ -151,6 +151,7 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // event is what the page heard of the frame.
 type event struct {
 	Type, Kind, Message, File, Address string
+	Level, Text                        string
 	N, Line, Count                     int
 	Times                              map[string]float64
 	Notes                              []struct{ Level, At, Text string }
@@ -201,6 +202,15 @@ func (w *world) send(change update) event {
 func (w *world) said(kind string) event {
 	w.Helper()
 	return js[event](w, fmt.Sprintf("events.findLast(e => e.type === %q) ?? {}", kind))
+}
+
+// printed returns the lines that the newest update printed.
+func (w *world) printed() (lines []string) {
+	w.Helper()
+	for _, e := range js[[]event](w, "events.filter(e => e.type === 'printed' && e.n === host.number)") {
+		lines = append(lines, e.Level+" "+e.Text)
+	}
+	return lines
 }
 
 // folder returns the files below a folder of testdata.

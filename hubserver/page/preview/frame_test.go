@@ -59,6 +59,33 @@ func TestFrame_PaintsGeneratedApp(t *testing.T) {
 	}
 }
 
+func TestFrame_SaysWhatStackAndAppPrint(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const module = `export function toArtifacts({ config }) {
+  console.warn('made of', config)
+  return { artifacts: {} }
+}`
+	w.start(update{"files": map[string]string{"index.html": index, "src/main.ts": "console.log('the app')"},
+		"stack": stack(w, map[string]string{"mod.ts": module}), "saved": update{"a": 1}})
+	want := []string{`warn made of {"a":1}`, "info the app"}
+	if diff := cmp.Diff(want, w.printed()); diff != "" {
+		t.Error(diff)
+	}
+	// A draft is compared with what the saved config generates, which says nothing again.
+	w.send(update{"saved": update{"a": 2}, "draft": update{"a": 3}})
+	want[0] = `warn made of {"a":3}`
+	if diff := cmp.Diff(want, w.printed()); diff != "" {
+		t.Error(diff)
+	}
+	// Of many lines the first hundred are shown, whatever they are printed with.
+	w.send(update{"changed": map[string]any{
+		"src/main.ts": "for (let i = 0; i < 80; i++) { console.log(i); console.info(i) }"}})
+	if got := len(w.printed()); got != 100 {
+		t.Errorf("%d lines", got)
+	}
+}
+
 // fault is an input that fails, and the event that says so. The message is a part.
 type fault struct {
 	name   string

@@ -164,12 +164,12 @@ export class Preview {
       case "generated":
         if (!isMain) break;
         view.changes(this.part("changes"), message.changes, message.count);
-        view.said(this.part("notes"), message.notes, false, this.project.ref);
+        view.said(this.part("notes"), message.n, message.notes, this.project.ref);
         view.menu(this.part("previews"), message.previews);
         this.put({ changes: message.changes, count: message.count });
         break;
       case "printed":
-        if (isMain) view.said(this.part("notes"), [message], true);
+        if (isMain) view.said(this.part("notes"), message.n, [message]);
         break;
       case "painted":
         if (message.n > side.failed) side.stale(false);

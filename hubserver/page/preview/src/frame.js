@@ -31,9 +31,14 @@ let latest = 0
 const stage = new Stage(inner, {
   painted: (view, times) => tell('painted', { n: view.n, times }),
   failed: (view, failure) => failed(view.n, failure),
-  printed: (view, level, text) => tell('printed', { n: view.n, level, text }),
+  printed: (view, said) => print(view.n, said),
   left: (view, address) => tell('left', { n: view.n, address }),
 })
+
+let lines = 0 // that the newest update has printed
+function print(n, { level, text }) {
+  if (n === latest && ++lines <= limits.notes) tell('printed', { n, level: String(level).slice(0, 10), text: String(text).slice(0, limits.text) })
+}
 
 /** take adds what a message has to the state. */
 function take(m) {
@@ -53,7 +58,7 @@ const inputOf = config => {
   return { api: state.api, config, settings, basePath: basePathOf(settings) }
 }
 
-async function regenerate() {
+async function regenerate(n) {
   const draft = state.draft !== null
   if (savedArtifacts === null && draft) {
     try {
@@ -62,7 +67,7 @@ async function regenerate() {
       savedArtifacts = null // the draft may be what repairs it
     }
   }
-  const output = await generator.generate(inputOf(state.draft ?? state.saved))
+  const output = await generator.generate(inputOf(state.draft ?? state.saved), said => print(n, said))
   if (!draft) savedArtifacts = output.artifacts
   return output
 }
@@ -70,7 +75,7 @@ async function regenerate() {
 async function update(n) {
   const start = performance.now()
   const compiled = compiler.count
-  const output = await regenerate()
+  const output = await regenerate(n)
   if (n !== latest) return
   const generated = performance.now()
   const built = await build(output)
@@ -121,6 +126,7 @@ addEventListener('message', event => {
   if (m.hub !== 'update') return
   take(m)
   const n = (latest = m.n)
+  lines = 0
   turn = turn.then(async () => {
     if (n !== latest) return // a newer one is waiting
     try {

@@ -19,8 +19,8 @@ export class Generator {
     Object.assign(this, { stack, compiler, workerText, start })
   }
 
-  /** generate returns the checked output for an input; api is JSON text. */
-  async generate({ api, config, settings, basePath }) {
+  /** generate returns the checked output for an input; api is JSON text. printed is called with what the module prints. */
+  async generate({ api, config, settings, basePath }, printed = () => {}) {
     const { stack } = this
     if (!stack?.module) return nothing()
     this.#program ??= programOf(stack, this.compiler)
@@ -29,7 +29,7 @@ export class Generator {
       this.#worker.postMessage({ program: this.#program, entry: stackName(stack.module) })
     }
     const input = JSON.stringify({ config, settings, basePath, stack: { name: stack.name, version: stack.version } })
-    return outputOf(await this.#answer(input, api), stack.module)
+    return outputOf(await this.#answer(input, api, printed), stack.module)
   }
 
   /** stop ends the worker. The next call of generate starts another. */
@@ -38,7 +38,7 @@ export class Generator {
     this.#worker = null
   }
 
-  #answer(input, api) {
+  #answer(input, api, printed) {
     const run = ++this.#run
     const worker = this.#worker
     return new Promise((resolve, reject) => {
@@ -50,6 +50,7 @@ export class Generator {
       const timer = setTimeout(() => end(new Failure('generate', `the module took longer than ${limits.seconds} s and was stopped`, { file: this.stack.module })), limits.seconds * 1000)
       worker.onmessage = ({ data }) => {
         if (data?.run !== run) return
+        if (data.printed) return printed(data.printed)
         clearTimeout(timer)
         if (!data.failed) return resolve(data.output)
         this.#explain(data.failed).then(reject)

@@ -2,6 +2,7 @@
 // and addresses, which an opaque origin does not have, makes the app's document and runs its
 // scripts when it is told them, and reports what happens. It is built into one text of its own.
 
+import { hear } from './console.js'
 import { loader } from './load.js'
 
 // What no policy stops. There is no other realm that could give these back: a frame within has
@@ -25,22 +26,7 @@ addEventListener('error', event => {
 })
 addEventListener('unhandledrejection', event => failed(event.reason, { message: event.reason }))
 
-// What the app prints is shown beside it, too, as far as the frame takes it.
-function rendered(value) {
-  try {
-    return typeof value === 'object' && !(value instanceof Error) ? JSON.stringify(value) : String(value)
-  } catch {
-    return '(a value without text)'
-  }
-}
-for (const [name, level] of [['debug', 'info'], ['log', 'info'], ['info', 'info'], ['warn', 'warn'], ['error', 'error']]) {
-  const native = console[name]
-  let printed = 0
-  console[name] = (...values) => {
-    native(...values)
-    if (++printed <= 100) report('printed', { level, text: cut(values.map(rendered).join(' ')) })
-  }
-}
+hear(said => report('printed', said))
 
 // ---- what an opaque origin does not have
 

@@ -19,7 +19,7 @@ export class Stage {
   #spare = null
   #kept = null // the view before the shown one
 
-  /** on has painted(view), printed(view, level, text) and failed(view, failure); boot is the text of inner.js. */
+  /** on has painted(view), printed(view, {level, text}) and failed(view, failure); boot is the text of inner.js. */
   constructor(boot, on) {
     // Always the same: an app is data, which boot makes the document of and runs. The frame's
     // policy lets boot run, and no other script, in this frame and in those within it.
@@ -49,7 +49,7 @@ export class Stage {
     frame.title = 'App'
     frame.style.cssText = style + 'visibility:hidden'
     frame.srcdoc = this.document
-    const made = { frame, modules: new Map(), loads: 0, painted: 0, errors: 0, printed: 0 }
+    const made = { frame, modules: new Map(), loads: 0, painted: 0, errors: 0 }
     made.ready = new Promise(resolve => (made.isReady = resolve))
     frame.onload = () => this.#loaded(made)
     document.body.append(frame)
@@ -97,7 +97,7 @@ export class Stage {
     if (inner === 'ready') made.isReady()
     else if (!made.view) return
     else if (inner === 'error') this.#error(made, event.data)
-    else if (inner === 'printed') this.#print(made, event.data)
+    else if (inner === 'printed' && !made.view.restored) this.on.printed(made.view, event.data) // a view that is shown again has said this before
     else if (inner === 'left') this.on.left(made.view, String(event.data.address).slice(0, 200))
     else if (inner === 'painted' && made === this.next) this.#swap(made, event.data)
     else if (inner === 'state' && made === this.shown) this.answer?.(stateOf(event.data.state))
@@ -116,11 +116,6 @@ export class Stage {
     made.failed = true
     const { message, file, line, column, trace, code } = errorOf(data, made.view)
     this.on.failed(made.view, new Failure('app', message, { file: file ?? made.view.main, line: code ? await syntaxLine(code) : line, column, trace }))
-  }
-
-  // A view that is shown again has said this before.
-  #print(made, { level, text: said }) {
-    if (!made.view.restored && ++made.printed <= limits.notes) this.on.printed(made.view, text(level, 10), text(said, limits.text))
   }
 
   #swap(made, { times }) {

@@ -1,6 +1,7 @@
 // What runs in the worker: the stack's module, without any way to reach beyond it. It is
 // built into one text of its own. The first message is the program, each later one an input.
 
+import { hear } from './console.js'
 import { loader } from './load.js'
 
 const post = self.postMessage.bind(self)
@@ -26,7 +27,8 @@ for (let at = self; at && at !== Object.prototype; at = Object.getPrototypeOf(at
   }
 }
 
-let program, entry, load
+let program, entry, load, run
+hear(printed => post({ run, printed }))
 
 const said = error => ({
   name: String(error?.name ?? 'Error').slice(0, 200), message: String(error?.message ?? error).slice(0, 4000),
@@ -39,14 +41,15 @@ async function receive({ data }) {
     load = loader(program)
     return
   }
+  run = data.run
   try {
     const { toArtifacts } = load(entry).exports
     if (typeof toArtifacts !== 'function') throw new Error('the module does not export a function toArtifacts')
     const out = await toArtifacts({ ...parse(data.input), api: parse(data.api) })
-    post({ run: data.run, output: plain(out) })
+    post({ run, output: plain(out) })
   } catch (error) {
     load = loader(program) // the next run is to fail in the same way
-    post({ run: data.run, failed: said(error) })
+    post({ run, failed: said(error) })
   }
 }
 

@@ -76,13 +76,14 @@ function line([sign, text]) {
   return element(name, {}, `${sign} ${plain(text)}\n`);
 }
 
-// said lists what the app says: the notes of the stack's module, and then, as more of it, what the app
-// prints. A note's key leads to it where ref names the project that has an editor.
-export function said(box, all, isMore, ref) {
+// said lists what update n says: what the stack's module and the app print, and the notes of the module. A
+// note's key leads to it where ref names the project that has an editor.
+export function said(box, n, all, ref) {
   const list = box.querySelector("ul");
   const key = (at) => (ref ? element("a", { href: `/${ref}#key=${encodeURIComponent(at)}` }, plain(at)) : plain(at));
   const items = all.map(({ level, at, text }) => element("li", { class: level }, ...(at ? [key(at), ": "] : []), plain(text)));
-  list.replaceChildren(...(isMore ? list.children : []), ...items);
+  list.replaceChildren(...(box.dataset.update === String(n) ? list.children : []), ...items);
+  box.dataset.update = n;
   box.hidden = list.children.length === 0;
 }
 

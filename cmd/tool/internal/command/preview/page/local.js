@@ -20,11 +20,11 @@ function receive(message) {
       view.failure(part("failure"), message);
       break;
     case "generated":
-      view.said(part("notes"), message.notes, false);
+      view.said(part("notes"), message.n, message.notes);
       view.menu(part("previews"), message.previews);
       break;
     case "printed":
-      view.said(part("notes"), [message], true);
+      view.said(part("notes"), message.n, [message]);
       break;
     case "painted":
       if (shown.failed) break;
