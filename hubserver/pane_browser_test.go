@@ -33,6 +33,18 @@ func editWithPreview(t *testing.T, hub *testHub, user string) *browser {
 	return b
 }
 
+// Until its scripts are loaded the pane has no state.
+func TestPane_SaysThatAppStarts(t *testing.T) {
+	t.Parallel()
+	b := editWithPreview(t, previewHub(t), "alice")
+	const starts = `pane.querySelector(".loading").checkVisibility()`
+	const lives = `pane.querySelector(".live").checkVisibility({ visibilityProperty: true })`
+	awaitPane(t, b, `!`+starts+` && `+lives)
+	for _, state := range []string{"", "loading", "generating"} {
+		awaitPane(t, b, `(pane.dataset.state = %q, `+starts+` && !`+lives+`)`, state)
+	}
+}
+
 func TestPane_FollowsEditorBeforeAndAfterSave(t *testing.T) {
 	t.Parallel()
 	hub := previewHub(t)
