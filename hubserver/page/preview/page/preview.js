@@ -42,6 +42,7 @@ export class Preview {
   async start() {
     this.root.dataset.state = "loading";
     this.say(null);
+    if (!this.root.dataset.stranger) this.main ??= this.side(this.part("place")); // the frame starts while the hub responds
     try {
       const [files, stack, api, saved, set] = await Promise.all([
         this.project.files(), this.project.stack(), this.project.api(), this.project.config(), packages(this.root.dataset.packages),
@@ -55,7 +56,8 @@ export class Preview {
     await this.agreed(this.stack);
     this.root.dataset.state = "generating";
     subscribe(this.project.ref, (draft) => this.edit(draft)); // an editor on this page says at once what it has
-    this.main = this.side(this.part("place"), { ...this.files, ...this.#common() });
+    this.main ??= this.side(this.part("place"));
+    this.main.host.update({ ...this.files, ...this.#common() });
     watch(this.project.base, () => this.project.state(), (state) => this.follow(state));
     this.offerVersions();
     this.part("previews").addEventListener("change", (event) => this.send({ preview: event.target.value || null }));
@@ -98,10 +100,9 @@ export class Preview {
     return kept.dirty ? { revision, config: JSON.parse(kept.config) } : null;
   }
 
-  side(place, all) {
+  side(place) {
     const side = new Side(place, this.root.dataset.frame, (from, message) => this.receive(from, message));
     this.sides.push(side);
-    side.host.update(all);
     return side;
   }
 
@@ -152,7 +153,7 @@ export class Preview {
   }
 
   receive(side, message) {
-    const isMain = side === this.main || this.main === undefined;
+    const isMain = side === this.main;
     switch (message.type) {
       case "failed":
         side.failed = message.n;
@@ -227,7 +228,8 @@ export class Preview {
     try {
       const stack = await this.project.stack(version);
       await this.agreed(stack);
-      this.other = this.side(place, { ...this.#common(), files: this.project.set.files, stack, preview: this.part("previews").value || null });
+      this.other = this.side(place);
+      this.other.host.update({ ...this.#common(), files: this.project.set.files, stack, preview: this.part("previews").value || null });
     } catch (error) {
       this.refused(error, () => this.compare(version));
     }

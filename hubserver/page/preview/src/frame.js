@@ -12,6 +12,7 @@ import { Generator } from './generate.js'
 import { limits } from './limits.js'
 import { link, nameOf } from './link.js'
 import { clean, extension } from './paths.js'
+import { spawn } from './probe.js'
 import { compilerOptions, resolver } from './resolve.js'
 import { basePathOf, unfold } from './settings.js'
 import { Stage } from './show.js'
@@ -25,9 +26,12 @@ const state = { files: new Map(), packages: new Map(), stack: null, api: 'null',
 const compiler = new Compiler()
 const assets = new Assets()
 let generator = new Generator(null, compiler, worker)
+let started = spawn(worker) // for the first stack: starting one takes a while
 let savedArtifacts = null // of the saved config; null: not known
 let latest = 0
 
+const linked = new Map() // modules of scripts, see link.js
+let resolving = { key: '' }
 const stage = new Stage(inner, {
   painted: (view, times) => tell('painted', { n: view.n, times }),
   failed: (view, failure) => failed(view.n, failure),
@@ -48,7 +52,8 @@ function take(m) {
   if (m.stack) {
     generator.stop()
     state.stack = m.stack
-    generator = new Generator(m.stack, compiler, worker)
+    generator = new Generator(m.stack, compiler, worker, started)
+    started = null
   }
   if (m.stack || m.api !== undefined || m.saved) savedArtifacts = null
 }
@@ -101,9 +106,13 @@ async function build({ artifacts, previews }) {
     files.set(path, text)
   }
   const parsed = read(files)
-  const resolve = resolver(files, { importMap: importMapOf(parsed), packages: state.packages })
-  const jsxImportSource = String(compilerOptions(files).jsxImportSource ?? 'react')
-  const context = { files, resolve, assets, missing, packages: state.packages, compile: (path, source) => compiler.compile(path, source, 'build', jsxImportSource) }
+  const importMap = importMapOf(parsed)
+  const options = compilerOptions(files)
+  const key = JSON.stringify([importMap, options, [...files.keys()], [...state.packages.keys()]])
+  if (key !== resolving.key) resolving = { key, resolve: resolver(files, { importMap, packages: state.packages, options }) }
+  const { resolve } = resolving
+  const jsxImportSource = String(options.jsxImportSource ?? 'react')
+  const context = { files, resolve, assets, linked, missing, packages: state.packages, compile: (path, source) => compiler.compile(path, source, 'build', jsxImportSource) }
   const { entries, classic } = prepare(parsed, context)
   const preview = previews.find(p => p.name === state.preview)
   if (preview) entries.splice(0, entries.length, previewEntry({ ...preview, module: clean(preview.module) ?? preview.module }, stylesOf(await link(entries, context)), context))
@@ -137,3 +146,4 @@ addEventListener('message', event => {
   })
 })
 tell('ready', {})
+stage.prepare(new Map()) // which takes a while, and so does what the page sends now

@@ -10,24 +10,25 @@ const nothing = () => ({ artifacts: new Map(), previews: [], notes: [] })
 
 /** Generator runs one stack. */
 export class Generator {
-  #worker = null
+  #worker
+  #ready = null // the worker that has the program
   #run = 0
   #program
 
-  /** start returns a new worker from the text of its script. */
-  constructor(stack, compiler, workerText, start = spawn) {
+  /** worker is one of workerText that has no program yet, if there is one. start returns a new worker from the text of its script. */
+  constructor(stack, compiler, workerText, worker = null, start = spawn) {
     Object.assign(this, { stack, compiler, workerText, start })
+    this.#worker = worker
   }
 
   /** generate returns the checked output for an input; api is JSON text. printed is called with what the module prints. */
   async generate({ api, config, settings, basePath }, printed = () => {}) {
     const { stack } = this
     if (!stack?.module) return nothing()
+    this.#worker ??= this.start(this.workerText)
     this.#program ??= programOf(stack, this.compiler)
-    if (!this.#worker) {
-      this.#worker = this.start(this.workerText)
-      this.#worker.postMessage({ program: this.#program, entry: stackName(stack.module) })
-    }
+    if (this.#ready !== this.#worker) this.#worker.postMessage({ program: this.#program, entry: stackName(stack.module) })
+    this.#ready = this.#worker
     const input = JSON.stringify({ config, settings, basePath, stack: { name: stack.name, version: stack.version } })
     return outputOf(await this.#answer(input, api, printed), stack.module)
   }

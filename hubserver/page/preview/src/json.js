@@ -4,7 +4,7 @@
 import { Failure, lineAt } from './failure.js'
 
 /** valueModule returns the module of a value: its default export, a JavaScript expression. */
-export const valueModule = (value, first = '') => ({ imports: {}, code: `${first}exports.__esModule = true; exports.default = ${value}` })
+export const valueModule = (value, first = '') => ({ imports: new Map(), code: `${first}exports.__esModule = true; exports.default = ${value}` })
 
 /** jsonModule returns the module of a file's JSON. kind is that of a failure. */
 export function jsonModule(path, text, kind) {

@@ -18,7 +18,8 @@ const isPackage = (path, context) => path.startsWith(own) && context.packages.ha
 /**
  * link returns the modules that entries need: a map from the name of each to {code, imports},
  * as load.js runs them. context has files, packages, resolve, compile(path, source), assets,
- * and missing(name, importer) with more words about a file that does not exist.
+ * missing(name, importer) with more words about a file that does not exist, and linked, a map
+ * in which the modules of scripts are kept: one stays the same while its source and resolve do.
  */
 export async function link(entries, context) {
   const modules = new Map()
@@ -41,7 +42,7 @@ function moduleOf(path, context, queue) {
   if (isPackage(path, context)) {
     const { code, imports } = context.packages.get(path.slice(own.length))
     queue.push(...imports.map(name => own + name))
-    return { code, imports: Object.fromEntries(imports.map(name => [name, nameOf(own + name)])) }
+    return { code, imports: new Map(imports.map(name => [name, nameOf(own + name)])) }
   }
   const [file, query] = path.split('?', 2)
   const source = context.files.get(file)
@@ -56,14 +57,16 @@ function moduleOf(path, context, queue) {
 }
 
 function scriptModule(path, context, queue) {
-  const compiled = context.compile(path, textOf(context.files.get(path)))
-  const imports = { __proto__: null }
-  for (const { specifier, line } of compiled.imports) {
-    const target = targetOf(specifier, path, line, context)
-    queue.push(target)
-    imports[specifier] = nameOf(target)
+  const source = context.files.get(path)
+  let kept = context.linked.get(path)
+  if (kept?.source !== source || kept.resolve !== context.resolve) {
+    const { code, imports } = context.compile(path, textOf(source))
+    const targets = imports.map(({ specifier, line }) => [specifier, targetOf(specifier, path, line, context)])
+    kept = { source, resolve: context.resolve, targets, module: { code, imports: new Map(targets.map(([specifier, target]) => [specifier, nameOf(target)])) } }
+    context.linked.set(path, kept)
   }
-  return { code: compiled.code, imports }
+  queue.push(...kept.targets.map(([, target]) => target))
+  return kept.module
 }
 
 function targetOf(specifier, importer, line, context) {

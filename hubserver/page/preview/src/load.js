@@ -5,8 +5,8 @@ const evaluate = eval // indirect: a module sees none of these names
 
 /**
  * loader returns a function that runs a module and those that it requires. modules is a map
- * from a name, such as app:/src/main.ts, to {code, imports}, where imports maps a specifier
- * to a name. The module of an entry may wait at its top level, for what the result's done is.
+ * from a name, such as app:/src/main.ts, to {code, imports}, where imports is a map from a
+ * specifier to a name. The module of an entry may wait at its top level, for what the result's done is.
  */
 export function loader(modules, entries = []) {
   const loaded = new Map()
@@ -33,10 +33,10 @@ export function loader(modules, entries = []) {
     const module = { exports: {}, isRunning: true }
     loaded.set(name, module)
     const require = specifier => {
-      if (!Object.hasOwn(imports, specifier)) throw new Error(`the module ${specifier} is not in the app`)
-      const required = load(imports[specifier])
+      if (!imports.has(specifier)) throw new Error(`the module ${specifier} is not in the app`)
+      const required = load(imports.get(specifier))
       if (!required.exports?.__esModule) return required.exports
-      return (required.checked ??= checked(imports[specifier], required))
+      return (required.checked ??= checked(imports.get(specifier), required))
     }
     require.namespace = namespace
     let run

@@ -39,8 +39,7 @@ export function compilerOptions(files) {
 
 const list = v => (Array.isArray(v) ? v : []).filter(x => typeof x === 'string')
 
-function aliases(files) {
-  const { paths, baseUrl } = compilerOptions(files)
+function aliases({ paths, baseUrl }) {
   const base = typeof baseUrl === 'string' && baseUrl !== '.' && baseUrl !== './' && baseUrl ? baseUrl.replace(/\/?$/, '/') : ''
   return Object.entries(paths ?? {}).map(([pattern, to]) => {
     const star = pattern.indexOf('*')
@@ -74,8 +73,8 @@ function throughMap(files, map, name) {
  * resolver returns a function from a specifier and the importing file to a file of the
  * tree, to `@hub/<package>` for one of the hub's packages, or to null.
  */
-export function resolver(files, { importMap = {}, packages = new Map() } = {}) {
-  const all = aliases(files)
+export function resolver(files, { importMap = {}, packages = new Map(), options = compilerOptions(files) } = {}) {
+  const all = aliases(options)
   return (specifier, importer) => {
     const name = specifier.split(/[?#]/, 1)[0]
     if (name.startsWith('./') || name.startsWith('../') || name === '.' || name === '..') return find(files, folder(importer) + name)

@@ -56,12 +56,11 @@ export class Stage {
     return made
   }
 
-  // What the next view has in common with the shown one is in its frame before there is a view.
-  async #prepare() {
-    if (this.#spare || !this.shown) return
-    const made = (this.#spare = this.#frame())
+  /** prepare makes a frame for the next view before there is one, and sends it the modules that are known to be in it. */
+  async prepare(modules) {
+    const made = (this.#spare ??= this.#frame())
     await made.ready
-    if (made === this.#spare) this.#send(made, this.shown.view.modules)
+    if (made === this.#spare) this.#send(made, modules)
   }
 
   #send(made, modules) {
@@ -127,7 +126,7 @@ export class Stage {
     this.shown = made
     made.painted = performance.now()
     this.on.painted(made.view, { ...made.view.times, ...numbers(times), show: made.painted - made.start, boot: made.started - made.start })
-    idle(() => this.#prepare())
+    idle(() => this.prepare(made.view.modules))
   }
 
   #stateOfShown() {
@@ -145,7 +144,7 @@ export class Stage {
   }
 }
 
-const same = (a, b) => a?.code === b.code && JSON.stringify(a.imports) === JSON.stringify(b.imports)
+const same = (a, b) => a === b || (a?.code === b.code && JSON.stringify([...a.imports]) === JSON.stringify([...b.imports]))
 
 // Those of after that a frame does not have which has before.
 const changedModules = (before, after) => new Map([...after].filter(([name, module]) => !same(before.get(name), module)))

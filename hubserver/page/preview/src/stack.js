@@ -42,12 +42,12 @@ export function programOf(stack, compiler) {
 
 function script(path, source, stack, compiler, queue) {
   const compiled = compiler.compile(path, source, 'generate')
-  const imports = { __proto__: null }
+  const imports = new Map()
   for (const { specifier, line } of compiled.imports) {
     if (!/^\.{1,2}\//.test(specifier)) throw fail(`imports "${specifier}": a stack's module imports only relative paths (.ts, .js, .json)`, path, line)
     const file = findInStack(stack.files, specifier, path)
     if (!file) throw fail(`imports ${specifier}, which is not in the stack's bundle`, path, line)
-    imports[specifier] = stackName(file)
+    imports.set(specifier, stackName(file))
     queue.push(file)
   }
   return { code: compiled.code, imports }

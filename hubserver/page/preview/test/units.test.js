@@ -131,7 +131,7 @@ test('Compiler lists what is imported, and nothing that is only written', () => 
 })
 
 const context = files => ({
-  files, assets: new Assets(), packages: new Map([['react', { code: 'module.exports = { version: 19 }', imports: [] }]]), missing: () => '',
+  files, assets: new Assets(), linked: new Map(), packages: new Map([['react', { code: 'module.exports = { version: 19 }', imports: [] }]]), missing: () => '',
   resolve: resolver(files, { packages: new Map([['react', '']]) }), compile: (path, source) => new Compiler().compile(path, source, 'build'),
 })
 
@@ -163,7 +163,7 @@ test('link names every module, through circles, attributes, queries and data', a
   const modules = await link(['main.ts'], context(files))
   assert.deepEqual([...modules.keys()].sort(), ['app:/@hub/react', 'app:/b.ts', 'app:/d.json', 'app:/d.json%3Fraw', 'app:/main.ts', 'app:/main.ts%3Furl', 'app:/x.svg'])
   const { code, imports } = modules.get('app:/main.ts')
-  assert.deepEqual({ ...imports }, { './b': 'app:/b.ts', './d.json': 'app:/d.json', './d.json?raw': 'app:/d.json%3Fraw', './x.svg': 'app:/x.svg', './main.ts?url': 'app:/main.ts%3Furl', react: 'app:/@hub/react' })
+  assert.deepEqual(Object.fromEntries(imports), { './b': 'app:/b.ts', './d.json': 'app:/d.json', './d.json?raw': 'app:/d.json%3Fraw', './x.svg': 'app:/x.svg', './main.ts?url': 'app:/main.ts%3Furl', react: 'app:/@hub/react' })
   assert.equal(lineAt(code, code.indexOf('console.log')), 8)
 })
 
@@ -301,7 +301,7 @@ test('Generator ends a worker that takes too long, and starts another', async t 
     }
     terminate() { this.ended = true }
   }
-  const generator = new Generator(stackOf({ 'mod.ts': 'export const toArtifacts = 1' }), new Compiler(), '', () => new Worker())
+  const generator = new Generator(stackOf({ 'mod.ts': 'export const toArtifacts = 1' }), new Compiler(), '', null, () => new Worker())
   const input = { api: '{}', config: {}, settings: {}, basePath: 'src' }
   const first = generator.generate(input)
   await isAsked

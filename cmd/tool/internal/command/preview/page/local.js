@@ -8,7 +8,7 @@ const root = document.getElementById("preview");
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
 const stale = (is) => part("place").classList.toggle("stale", is);
 
-let host = null;
+const host = new Host(part("place"), root.dataset.frame, receive); // it starts while tool reads the files
 let failed = 0; // the number of the last update that did
 let shown = { n: 0, stack: {}, files: new Map() }; // of the working tree
 
@@ -59,20 +59,19 @@ function read(bytes) {
 
 // take shows what is new in the working tree.
 function take(now, packages) {
-  const update = {};
+  const isFirst = shown.n === 0;
+  const update = isFirst ? { packages, draft: null } : {};
   if (now.revision !== shown.revision) update.saved = now.config;
   if (now.api !== shown.api) update.api = now.api;
   if (now.stack.digest !== shown.stack.digest) update.stack = now.stack;
   const changed = [...now.files].filter(([path, content]) => content !== shown.files.get(path));
   for (const path of shown.files.keys()) if (!now.files.has(path)) changed.push([path, null]);
-  if (changed.length > 0) update.changed = changed;
+  if (isFirst) update.files = now.files;
+  else if (changed.length > 0) update.changed = changed;
   const readAgain = shown.failed && !now.failed;
   shown = now;
   view.facts(part("facts"), { stack: now.stack, revision: now.revision, draft: false, tree: now.tree });
-  if (!host) {
-    host = new Host(part("place"), root.dataset.frame, receive);
-    host.update({ saved: now.config, api: now.api, stack: now.stack, files: now.files, packages, draft: null });
-  } else if (Object.keys(update).length > 0 || readAgain) host.update(update);
+  if (Object.keys(update).length > 0 || readAgain) host.update(update);
   if (now.failed) {
     stale(true);
     refuse("", now.failed.message, now.failed.hint);
@@ -99,5 +98,5 @@ async function follow() {
   }
 }
 
-part("previews").addEventListener("change", (event) => host?.update({ preview: event.target.value || null }));
+part("previews").addEventListener("change", (event) => host.update({ preview: event.target.value || null }));
 follow();
