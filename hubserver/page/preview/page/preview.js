@@ -7,18 +7,7 @@ import { Problem, Project, packages } from "./project.js";
 import { watch } from "./watch.js";
 import * as view from "../../static/preview/view.js";
 
-// Side is one frame with one version of the stack.
-class Side {
-  constructor(place, address, onMessage) {
-    this.place = place;
-    this.failed = 0; // the last update that did
-    this.host = new Host(place, address, (message) => onMessage(this, message));
-  }
-
-  stale(is) {
-    this.place.classList.toggle("stale", is);
-  }
-}
+const stale = ({ place }, is) => place.classList.toggle("stale", is);
 
 // Preview shows the project that root names in its data attributes, in the parts of root
 // that have a data-part. root gets the events "painted", and "output" when there is
@@ -29,7 +18,7 @@ export class Preview {
     this.project = new Project(root.dataset.project);
     this.saved = { config: {}, revision: "" };
     this.draft = null;
-    this.sides = [];
+    this.hosts = [];
     this.busy = Promise.resolve();
     // output is what the stack generated from the present config: {changes, count}, or
     // {failure, kind}; null until it is known.
@@ -42,7 +31,7 @@ export class Preview {
   async start() {
     this.root.dataset.state = "loading";
     this.say(null);
-    if (!this.root.dataset.stranger) this.main ??= this.side(this.part("place")); // the frame starts while the hub responds
+    if (!this.root.dataset.stranger) this.main ??= this.host(this.part("place")); // the frame starts while the hub responds
     try {
       const [files, stack, api, saved, set] = await Promise.all([
         this.project.files(), this.project.stack(), this.project.api(), this.project.config(), packages(this.root.dataset.packages),
@@ -56,8 +45,8 @@ export class Preview {
     await this.agreed(this.stack);
     this.root.dataset.state = "generating";
     subscribe(this.project.ref, (draft) => this.edit(draft)); // an editor on this page says at once what it has
-    this.main ??= this.side(this.part("place"));
-    this.main.host.update({ ...this.files, ...this.#common() });
+    this.main ??= this.host(this.part("place"));
+    this.main.update({ ...this.files, ...this.#common() });
     watch(this.project.base, () => this.project.state(), (state) => this.follow(state));
     this.offerVersions();
     this.part("previews").addEventListener("change", (event) => this.send({ preview: event.target.value || null }));
@@ -100,15 +89,17 @@ export class Preview {
     return kept.dirty ? { revision, config: JSON.parse(kept.config) } : null;
   }
 
-  side(place) {
-    const side = new Side(place, this.root.dataset.frame, (from, message) => this.receive(from, message));
-    this.sides.push(side);
-    return side;
+  // host makes a frame for one version of the stack.
+  host(place) {
+    const host = new Host(place, this.root.dataset.frame, (message) => this.receive(host, message));
+    host.failed = 0; // the last update that did
+    this.hosts.push(host);
+    return host;
   }
 
   send(change) {
     this.put(null);
-    for (const side of this.sides) side.host.update(change);
+    for (const host of this.hosts) host.update(change);
   }
 
   put(output) {
@@ -146,18 +137,18 @@ export class Preview {
     if (version !== undefined && version !== this.stack.version) {
       this.stack = await this.project.stack();
       await this.agreed(this.stack);
-      this.main.host.update({ stack: this.stack });
+      this.main.update({ stack: this.stack });
     }
     if (Object.keys(change).length > 0) this.send(change);
     this.facts();
   }
 
-  receive(side, message) {
-    const isMain = side === this.main;
+  receive(host, message) {
+    const isMain = host === this.main;
     switch (message.type) {
       case "failed":
-        side.failed = message.n;
-        side.stale(true);
+        host.failed = message.n;
+        stale(host, true);
         if (!isMain) break;
         this.say(message);
         if (this.output === null) this.put({ failure: message.message, kind: message.kind });
@@ -173,7 +164,7 @@ export class Preview {
         if (isMain) view.said(this.part("notes"), message.n, [message]);
         break;
       case "painted":
-        if (message.n > side.failed) side.stale(false);
+        if (message.n > host.failed) stale(host, false);
         if (!isMain) break;
         if (this.failure && message.n > this.failure.n) this.say(null);
         this.root.dataset.state = "painted";
@@ -186,7 +177,7 @@ export class Preview {
 
   // say shows a failure, null for none.
   say(failure) {
-    this.failure = failure && { n: this.main?.host.number ?? 0, ...failure };
+    this.failure = failure && { n: this.main?.number ?? 0, ...failure };
     const path = failure?.file;
     const href = path && this.project.set?.entries.has(path) ? `/${this.project.ref}/files/${path.split("/").map(encodeURIComponent).join("/")}${failure.line ? `#L${failure.line}` : ""}` : undefined;
     view.failure(this.part("failure"), failure && { ...failure, href });
@@ -220,16 +211,16 @@ export class Preview {
 
   async compare(version) {
     const place = this.part("other");
-    this.sides = this.sides.filter((side) => side === this.main);
-    this.other?.host.end();
+    this.hosts = this.hosts.filter((host) => host === this.main);
+    this.other?.end();
     this.other = null;
     place.hidden = !version;
     if (!version) return;
     try {
       const stack = await this.project.stack(version);
       await this.agreed(stack);
-      this.other = this.side(place);
-      this.other.host.update({ ...this.#common(), files: this.project.set.files, stack, preview: this.part("previews").value || null });
+      this.other = this.host(place);
+      this.other.update({ ...this.#common(), files: this.project.set.files, stack, preview: this.part("previews").value || null });
     } catch (error) {
       this.refused(error, () => this.compare(version));
     }

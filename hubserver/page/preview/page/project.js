@@ -1,17 +1,15 @@
 // What a preview is made from, fetched from the hub with the viewer's session.
 
+import { limits, mebibytes } from "../src/limits.js";
 import { untar } from "./tar.js";
 
-// Limits of what a preview takes: files above the first one are left out, and a set above
-// the second one is not fetched.
-const maxFile = 10 << 20;
-const maxSet = 64 << 20;
+const maxSet = 64 << 20; // a larger set of files is not fetched
 
 // Problem is a response of the hub that is not a success.
 export class Problem extends Error {
-  constructor(status, { title, detail, hint, code } = {}) {
+  constructor(status, { title, detail, hint } = {}) {
     super(detail ?? title ?? `the hub responded with status ${status}`);
-    Object.assign(this, { status, hint, code });
+    Object.assign(this, { status, hint });
   }
 }
 
@@ -98,7 +96,7 @@ export class Project {
 
 function taken(content, path) {
   if (!content) throw new Problem(409, { detail: `the base files changed while they were fetched: ${path} is missing` });
-  return content.length > maxFile ? { size: content.length } : content;
+  return content.length > limits.linkedFile ? { size: content.length } : content;
 }
 
 function readManifest(content) {
@@ -109,8 +107,6 @@ function readManifest(content) {
     return {};
   }
 }
-
-const mebibytes = (n) => `${Math.round((n / (1 << 20)) * 10) / 10} MiB`;
 
 // packages returns the modules of the hub's own packages, by name.
 export async function packages(address) {

@@ -1,7 +1,4 @@
-// What goes wrong, as the page shows it: a kind, a message, and where.
-
-/** Kinds of failure: the stack's module, linking, the running app, no response. */
-export const kinds = ['generate', 'build', 'app', 'hang']
+// What goes wrong, as the page shows it: a kind (generate, build, app, hang), a message, and where.
 
 /** Failure is an error with its kind, its file and its line. */
 export class Failure extends Error {
