@@ -28,7 +28,7 @@ for (let at = self; at && at !== Object.prototype; at = Object.getPrototypeOf(at
 }
 
 let program, entry, load, run
-hear(printed => post({ run, printed }))
+const hearAgain = hear(printed => post({ run, printed }))
 
 const said = error => ({
   name: String(error?.name ?? 'Error').slice(0, 200), message: String(error?.message ?? error).slice(0, 4000),
@@ -42,6 +42,7 @@ async function receive({ data }) {
     return
   }
   run = data.run
+  hearAgain()
   try {
     const { toArtifacts } = load(entry).exports
     if (typeof toArtifacts !== 'function') throw new Error('the module does not export a function toArtifacts')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Compiler, isScript } from '../src/compile.js'
+import { hear } from '../src/console.js'
 import { styleOf } from '../src/css.js'
 import { Assets, typeOf } from '../src/assets.js'
 import { changesBetween, difference } from '../src/difference.js'
@@ -313,4 +314,18 @@ test('Generator ends a worker that takes too long, and starts another', async t 
 
 test('Generator without a module gives nothing', async () => {
   assert.equal((await new Generator({ module: null }, new Compiler(), '').generate({})).artifacts.size, 0)
+})
+
+test('hear takes the first lines of a run, whatever they are printed with', t => {
+  for (const name of ['debug', 'log', 'info', 'warn', 'error']) t.mock.method(console, name, () => {})
+  const lines = []
+  const again = hear(line => lines.push(line))
+  const print = () => {
+    for (let i = 0; i < 80; i++) console.log(i, { i }), console.error(i)
+  }
+  print()
+  assert.deepEqual([lines.length, lines[0], lines[1]], [100, { level: 'info', text: '0 {"i":0}' }, { level: 'error', text: '0' }])
+  again()
+  print()
+  assert.equal(lines.length, 200)
 })
