@@ -89,35 +89,21 @@ var decoders = sync.Pool{New: func() any {
 		zstd.WithDecoderLowmem(true)))
 }}
 
-// blobRows is how many blobs an INSERT has, at most.
-const blobRows = 32
-
 // PutBlobs stores blobs for a later write that names them. It replaces those that are stored already, because they may
 // be damaged. A sweep deletes them after a day if nothing names them.
 func (tx *Tx) PutBlobs(resource int64, blobs []Blob) error {
 	if err := tx.sweepLater(resource); err != nil {
 		return err
 	}
-	// In one order, so that two uploads do not deadlock; and each once, as PostgreSQL demands.
-	blobs = slices.Clone(blobs)
-	slices.SortFunc(blobs, func(a, b Blob) int { return strings.Compare(a.SHA256, b.SHA256) })
-	blobs = slices.CompactFunc(blobs, func(a, b Blob) bool { return a.SHA256 == b.SHA256 })
-	for len(blobs) > 0 {
-		n := blobRows
-		if len(blobs) < n {
-			n = 1 // so that there are two statements to prepare
-		}
-		args := make([]any, 0, 5*n)
-		for _, b := range blobs[:n] {
-			args = append(args, resource, b.SHA256, b.Size, tx.Now(), b.Body)
-		}
-		err := tx.exec("INSERT INTO blobs (resource_id, sha256, size, at, body) VALUES "+
-			strings.Repeat(", (?, ?, ?, ?, ?)", n)[2:]+` ON CONFLICT (resource_id, sha256)
-			DO UPDATE SET size = excluded.size, at = excluded.at, body = excluded.body`, args...)
+	// In one order, so that two uploads do not deadlock.
+	blobs = slices.SortedFunc(slices.Values(blobs), func(a, b Blob) int { return strings.Compare(a.SHA256, b.SHA256) })
+	for _, b := range blobs {
+		err := tx.send(`INSERT INTO blobs (resource_id, sha256, size, at, body) VALUES (?, ?, ?, @now, ?)
+			ON CONFLICT (resource_id, sha256) DO UPDATE SET size = excluded.size, at = excluded.at, body = excluded.body`,
+			resource, b.SHA256, b.Size, b.Body)
 		if err != nil {
 			return err
 		}
-		blobs = blobs[n:]
 	}
 	return nil
 }

@@ -230,7 +230,7 @@ func (tx *Tx) trim(project int64, kind RevisionKind, newest head) error {
 		AND (total >= ? AND (nth > ? OR at > ?) OR n = ?) ORDER BY n LIMIT 1`, project, kind,
 		newest.bytes-keep.Bytes, newest.nth-keep.Revisions, newest.at.Add(-keep.Age), newest.n)
 	if err == nil {
-		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND kind = ? AND n < ? AND n <> ?",
+		err = tx.send("DELETE FROM revisions WHERE project_id = ? AND kind = ? AND n < ? AND n <> ?",
 			project, kind, first, base)
 	}
 	return err

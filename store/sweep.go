@@ -17,19 +17,19 @@ const Grace = 24 * time.Hour
 // A sweep deletes the blobs of a resource that nothing names, once they are older than the grace period. A resource
 // names blobs in the lists of files of its revisions or versions, or as an API in the digests of its row.
 
-// setSweep makes a sweep due at a time, unless one is due already.
-const setSweep = "sweep_at = CASE sweep_at WHEN 0 THEN ? ELSE sweep_at END"
+// setSweep makes a sweep due after a time, unless one is due already.
+const setSweep = "sweep_at = CASE sweep_at WHEN 0 THEN @now + ? ELSE sweep_at END"
 
 // sweepLater makes a sweep of a resource due after the grace period, when it may delete what is stored now. It locks
 // the resource, so that a sweep that ends at the same time waits, and sees this.
 func (tx *Tx) sweepLater(resource int64) error {
-	return tx.exec("UPDATE resources SET "+setSweep+" WHERE id = ?", tx.Now().Add(Grace), resource)
+	return tx.send("UPDATE resources SET "+setSweep+" WHERE id = ?", Grace.Microseconds(), resource)
 }
 
 // namesOtherBlobs is sweepLater for a transaction after which the resource names other blobs than before. A sweep that
 // has read the former names ends: see Collect. The caller has locked the resource.
 func (tx *Tx) namesOtherBlobs(resource int64) error {
-	return tx.exec("UPDATE resources SET writes = writes + 1, "+setSweep+" WHERE id = ?", tx.Now().Add(Grace), resource)
+	return tx.send("UPDATE resources SET writes = writes + 1, "+setSweep+" WHERE id = ?", Grace.Microseconds(), resource)
 }
 
 // Sweep collects each resource whose sweep is due, and returns how many blobs it has deleted. If one fails, it goes on
