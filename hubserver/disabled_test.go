@@ -53,7 +53,7 @@ func TestLog_ClipsLongPathsAndNamesTheAddress(t *testing.T) {
 	hub := one(t, nil)
 	hub.log.reset()
 	secret := hub.token("sam")
-	hub.with("").get("/v1/" + strings.Repeat("a", 2040) + secret + strings.Repeat("b", 9000)).want(404)
+	hub.with("").get("/v1/" + strings.Repeat("a", 2040) + "/" + secret + strings.Repeat("b", 9000)).want(404)
 	hub.with("").get("/healthz") // on the same connection, so after the line for the request before
 	l := hub.log.lines(t)[0]
 	path := l["path"].(string)

@@ -46,7 +46,7 @@ type tokenless struct{ slog.Handler }
 
 func (h tokenless) Handle(ctx context.Context, r slog.Record) error {
 	attrs := slices.AppendSeq(make([]slog.Attr, 0, r.NumAttrs()), r.Attrs)
-	clean := slog.NewRecord(r.Time, r.Level, withoutTokens(r.Message), r.PC)
+	clean := slog.NewRecord(r.Time, r.Level, pat.Redact(r.Message), r.PC)
 	clean.AddAttrs(cleaned(attrs)...)
 	return h.Handler.Handle(ctx, clean)
 }
@@ -66,21 +66,11 @@ func cleaned(attrs []slog.Attr) []slog.Attr {
 		if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny { // no text
 			continue
 		}
-		text := withoutTokens(a.Value.String())
+		text := pat.Redact(a.Value.String())
 		if len(text) > maxLogged && a.Key != "stack" {
 			text = strings.ToValidUTF8(text[:maxLogged-len("…")], "") + "…"
 		}
 		attrs[i] = slog.String(a.Key, text)
 	}
 	return attrs
-}
-
-// withoutTokens cuts every token in text down to the part that may be shown.
-func withoutTokens(text string) string {
-	i := pat.Index([]byte(text))
-	if i < 0 {
-		return text
-	}
-	end := i + pat.Length
-	return text[:i] + pat.Shown(text[i:end]) + "…" + withoutTokens(text[end:])
 }
