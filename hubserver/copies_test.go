@@ -143,6 +143,20 @@ func TestCreateProject_RefusesMalformedCopies(t *testing.T) {
 	})
 }
 
+func TestCreateProject_RefusesCredentialsBeforeItCopiesFiles(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.furnished()
+		hub.settings(`{"key": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}`)
+		stored := hub.count("SELECT count(*) FROM blobs")
+		public := copyOfWeb("copy")
+		public.Visibility = wire.Public
+		hub.as("alice").post("/v1/projects", public).problem(422, wire.CodeSecretFound)
+		if n := hub.count("SELECT count(*) FROM blobs"); n != stored {
+			t.Errorf("%d blobs were copied", n-stored)
+		}
+	})
+}
+
 func TestCreateProject_CopyEnforcesTheSchemaToo(t *testing.T) {
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.furnished()

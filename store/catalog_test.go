@@ -363,6 +363,9 @@ func TestDeleteExpired_DeletesInTime(t *testing.T) {
 func (c *catalog) copy(want error, source int64, slug string, by store.Author) (id int64) {
 	p := c.project(slug)
 	made, err := c.BeginCopy(c.Context(), source, p.Resource)
+	if err == nil {
+		err = c.CopyBlobs(c.Context(), made)
+	}
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -408,12 +411,15 @@ func TestCopyProject_HasBlobsOfItsOwn(t *testing.T) {
 }
 
 // A copy copies in batches, shows nowhere until it is a project, and leaves nothing if it never becomes one.
-func TestBeginCopy_IsPurgedAfterADay(t *testing.T) {
+func TestCopyBlobs_ArePurgedAfterADay(t *testing.T) {
 	eachCatalog(t, func(c *catalog) {
 		source := c.create(nil, c.project("web"))
 		c.fill(source, `{"a":1}`, strings.Repeat("x", 3<<20), strings.Repeat("y", 3<<20), strings.Repeat("z", 5<<20))
 		before := c.count("resources")
 		made, err := c.BeginCopy(t.Context(), source, c.project("copy").Resource)
+		if err == nil {
+			err = c.CopyBlobs(t.Context(), made)
+		}
 		if err != nil || c.count("blobs WHERE resource_id = ?", made.ID) != 3 {
 			t.Error(made.ID, err)
 		}

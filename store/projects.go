@@ -224,18 +224,16 @@ type ProjectCopy struct {
 	ID     int64    // of the project that it becomes; 0 if the source has no files, and so no blobs
 	Config Revision // of the source, at the same moment as its files
 	files  Revision
+	source int64 // its ID
 }
 
-// copiedBytes is how many bytes of files BeginCopy copies in a transaction, so that other writes do not wait for all.
-const copiedBytes = 4 << 20
-
-// BeginCopy reads the config and the files of the project source, and copies its blobs for a project in the account of
-// p, with its slug. AddProject and FinishCopy make it one; if they do not within a day, Purge deletes the blobs.
-// ErrNotFound if source does not exist.
+// BeginCopy reads the config and the files of the project source, for a copy in the account of p, with its slug.
+// CopyBlobs, AddProject and FinishCopy make it a project; if they do not within a day, Purge deletes it. ErrNotFound if
+// source does not exist.
 func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c ProjectCopy, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
 		// Reset, because this may run again.
-		c = ProjectCopy{}
+		c = ProjectCopy{source: source}
 		if err := tx.lock(source); err != nil { // so that config and files are of one moment
 			return err
 		}
@@ -252,14 +250,19 @@ func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c Proj
 	})
 	hasNoFiles := errors.Is(err, ErrNotFound) && c.Config.N != 0
 	if hasNoFiles {
-		return c, nil
+		err = nil
 	}
-	if err != nil {
-		return c, err
-	}
+	return c, err
+}
+
+// copiedBytes is how many bytes of files CopyBlobs copies in a transaction, so that other writes do not wait for all.
+const copiedBytes = 4 << 20
+
+// CopyBlobs copies the blobs that the files of the source name.
+func (s *Store) CopyBlobs(ctx context.Context, c ProjectCopy) error {
 	list, err := tree.Read(c.files.Content)
 	if err != nil {
-		return c, err
+		return err
 	}
 	for blobs := without(list, nil); len(blobs) > 0; {
 		n, size := 1, blobs[0].Size // how many to copy now, and their bytes
@@ -267,18 +270,17 @@ func (s *Store) BeginCopy(ctx context.Context, source int64, p Resource) (c Proj
 			size += blobs[n].Size
 			n++
 		}
-		where, args := ofPage(source, digestsOf(blobs[:n]))
+		where, args := ofPage(c.source, digestsOf(blobs[:n]))
 		err := s.Write(ctx, func(tx *Tx) error {
 			return tx.exec(`INSERT INTO blobs (resource_id, sha256, size, at, body)
-				SELECT CAST(? AS BIGINT), sha256, size, CAST(? AS BIGINT), body FROM blobs `+where,
-				append([]any{c.ID, tx.Now()}, args...)...)
+				SELECT CAST(? AS BIGINT), sha256, size, @now, body FROM blobs `+where, append([]any{c.ID}, args...)...)
 		})
 		if err != nil {
-			return c, err
+			return err
 		}
 		blobs = blobs[n:]
 	}
-	return c, nil
+	return nil
 }
 
 // FinishCopy writes what a copy has of its source to the project id, which was just added, as revisions of by.

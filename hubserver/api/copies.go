@@ -62,6 +62,9 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 			return err
 		}
 	}
+	if err := c.Hub.Store.CopyBlobs(c.Ctx(), made); err != nil {
+		return err
+	}
 	row.ID = made.ID
 	return insertProject(c, row, req, bound, func(tx *store.Tx, id int64) error {
 		now, err := tx.LockProject(source.ID)
