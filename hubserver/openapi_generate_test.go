@@ -151,6 +151,11 @@ func usual(e *wire.Endpoint, d operationDoc) object {
 	if e.Method != http.MethodGet {
 		names["507"] = "StorageFull"
 	}
+	writesNothing := e.Method == http.MethodGet || e.Op == wire.OpPlanBaseFiles || e.Op == wire.OpCheckConfig ||
+		e.Op == wire.OpPutPresence
+	if !writesNothing && strings.Contains(e.Path, "{slug}") && !strings.HasPrefix(e.Path, "/v1/bots/") {
+		names["409"] = "OtherResource"
+	}
 	if slices.Equal(e.Returns, wire.HTML) {
 		for _, status := range append(slices.Collect(maps.Keys(names)), "429", "500", "503") {
 			switch names[status] {

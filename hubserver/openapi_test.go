@@ -53,10 +53,11 @@ func (c *contract) unseen() (missing []string) {
 	defer c.mu.Unlock()
 	for _, op := range c.operations {
 		responses, _ := c.object(op.at + "/responses")
-		for status := range responses {
+		for status, response := range responses {
 			answer := fmt.Sprintf("%s %s %s", op.method, op.path, status)
-			if status < "500" && status != "429" && // how busy a hub is decides these
-				!c.seen[answer] {
+			isRace := cmp.Equal(response, refTo("responses", "OtherResource")) // package request has a test of it
+			if status < "500" && status != "429" &&                            // how busy a hub is decides these
+				!isRace && !c.seen[answer] {
 				missing = append(missing, answer)
 			}
 		}
