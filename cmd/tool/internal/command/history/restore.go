@@ -163,11 +163,7 @@ func (r *restore) restoreConfig(ctx context.Context) error {
 		changes := flat.Diff(now, earlier)
 		r.result.Revision, r.result.Replaced, r.result.Config = entry.Revision, current.Revision, &changes
 		r.result.Changed = !changes.Empty()
-		if changes.Empty() {
-			r.result.Note("the hub has exactly this config already")
-			return nil
-		}
-		if r.dryRun {
+		if changes.Empty() || r.dryRun {
 			return nil
 		}
 		if r.asks() {
@@ -243,7 +239,6 @@ func (r *restore) restoreFiles(ctx context.Context) error {
 	r.result.Changed = entry.Tree != current.Tree
 	r.result.BaseFiles = &restoredFiles{Count: entry.Count}
 	if !r.result.Changed {
-		r.result.Note("the hub has exactly these base files already")
 		return nil
 	}
 	earlier, err := r.Hub.BaseFilesRevision(ctx, r.Project, entry.Tree)
