@@ -194,32 +194,26 @@ func (w *configWrite) apply(c *request.Call, former store.Revision) (config flat
 	return config, checkLimits(c, config)
 }
 
-// answerConfig makes a write, and responds with the config, and the one that it replaced.
-func answerConfig(c *request.Call, w configWrite) error {
-	answer, err := writeConfig(c, w)
-	if err != nil {
-		return err
-	}
-	c.W.Header().Set("ETag", request.ETag(answer.Revision))
-	return c.Encode(http.StatusOK, answer.EncodeTo)
-}
-
 // patience bounds how long a write is tried again because another write was first. Of many writes of the same
 // config at once, one succeeds each time.
 const patience = 5 * time.Second
 
-// writeConfig makes a write if the request's conditions are met, 412 if not. It tries again as long as another
-// write is first.
-func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, err error) {
+// answerConfig makes a write if the request's conditions are met, 412 if not, and responds with the config, and the one
+// that it replaced. It tries again as long as another write is first.
+func answerConfig(c *request.Call, w configWrite) (err error) {
 	w.condition = c.Condition()
 	if w.by, err = c.Author(string(w.via)); err != nil {
-		return nil, err
+		return err
 	}
 	// The second try finds out whether the condition is still met, however long the first one took.
 	for began, tries := time.Now(), 0; tries < 2 || time.Since(began) < patience; tries++ {
-		answer, err = tryConfig(c, w)
+		answer, err := tryConfig(c, w)
+		if err == nil {
+			c.W.Header().Set("ETag", request.ETag(answer.Revision))
+			return c.Encode(http.StatusOK, answer.EncodeTo)
+		}
 		if !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrUnchecked) {
-			return answer, resourceProblem(c, err)
+			return resourceProblem(c, err)
 		}
 		select {
 		case <-time.After(rand.N(20 * time.Millisecond)): // so that those that were not first do not meet again
@@ -227,7 +221,7 @@ func writeConfig(c *request.Call, w configWrite) (answer *wire.ConfigWritten, er
 			return nil, c.Ctx().Err()
 		}
 	}
-	return nil, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
+	return request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
 		"the config of %s keeps changing; try again", c.Ref()).WithHeader("Retry-After", "1")
 }
 
