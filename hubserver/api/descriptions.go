@@ -73,9 +73,6 @@ func fileOf(address string) string {
 	return path.Base(u.Path)
 }
 
-// maxAsJSON bounds a description in its JSON form, in bytes.
-const maxAsJSON = 48 << 20
-
 // maxTitle bounds the title and the version of a description, in bytes.
 const maxTitle = 1000
 
@@ -118,9 +115,9 @@ func described(c *request.Call, data []byte, name string) (a store.API, blobs []
 			return a, nil, err
 		}
 		text := found.JSON()
-		if len(text) > maxAsJSON { // JSON escapes characters, and repeats what an alias stands for
+		if len(text) > description.MaxJSON {
 			return a, nil, request.Problemf(http.StatusUnprocessableEntity, wire.CodeInvalidDescription,
-				"the API description is larger than %d MiB as JSON", maxAsJSON>>20)
+				"the API description is larger than %d MiB as JSON", description.MaxJSON>>20)
 		}
 		blobs = append(blobs, store.NewBlob(text))
 		a.JSON = blobs[2].SHA256

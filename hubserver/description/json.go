@@ -71,11 +71,17 @@ func readValue(data []byte, decoder *jsontext.Decoder, name string, b *budget) (
 	return n, err
 }
 
-// JSON returns the description as JSON. Numbers keep their text, and references stay
-// references.
+// MaxJSON bounds a description as JSON, in bytes: JSON escapes characters, and repeats what an alias stands for.
+const MaxJSON = 48 << 20
+
+// JSON returns the description as JSON. Numbers keep their text, and references stay references. If that has more
+// than MaxJSON bytes, it returns a part that has more, too.
 func (d *Description) JSON() []byte { return d.root.appendJSON(make([]byte, 0, d.JSONBytes)) }
 
 func (n *node) appendJSON(b []byte) []byte {
+	if len(b) > MaxJSON {
+		return b
+	}
 	switch n.kind {
 	case null:
 		return append(b, "null"...)

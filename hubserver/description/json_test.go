@@ -1,6 +1,11 @@
 package description_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"example.com/projecthub/hubserver/description"
+)
 
 func TestJSON_KeepsNumbersReferencesAndOrder(t *testing.T) {
 	const source = "openapi: 3.1.0\ninfo: {title: Pets, version: '1'}\npaths:\n  /pets: {$ref: '#/x'}\nx: [1.50, 1e3, " +
@@ -13,5 +18,18 @@ func TestJSON_KeepsNumbersReferencesAndOrder(t *testing.T) {
 	}
 	if again := accepted(t, string(got)).JSON(); string(again) != want {
 		t.Errorf("again %s", again)
+	}
+}
+
+// A control character takes six bytes in JSON, and one in the text of which an alias stands for megabytes.
+func TestJSON_EndsOnceItIsTooLong(t *testing.T) {
+	d := accepted(t, "openapi: 3.0.0\npaths: {}\nx-a: &a \""+strings.Repeat(`\x01`, 1<<18)+"\"\nx-b: ["+
+		strings.Repeat("*a,", 120)+"]")
+	before := allocated()
+	if n := len(d.JSON()); n <= description.MaxJSON {
+		t.Errorf("it has %d bytes", n)
+	}
+	if got := allocated() - before; got > 3*description.MaxJSON {
+		t.Errorf("%d MiB were allocated", got>>20)
 	}
 }

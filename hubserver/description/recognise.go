@@ -23,7 +23,7 @@ type Description struct {
 	Version   string // info.version; "" without one
 	Format    string // openapi-2.0, openapi-3.0, openapi-3.1 or openapi-3.2
 	MediaType string // application/json or application/yaml
-	JSONBytes int64  // at most, of its JSON form
+	JSONBytes int64  // at most, of its JSON form, unless that has more than MaxJSON
 
 	root *node
 }
@@ -87,7 +87,7 @@ func Parse(ctx context.Context, data []byte, reserve Reserve) (d *Description, e
 		Version:   line(info.member("version")),
 		Format:    "openapi-" + edition(openapi),
 		MediaType: mediaType,
-		JSONBytes: 6*int64(b.text) + 8*int64(b.values), // a character takes at most six bytes
+		JSONBytes: min(6*int64(b.text)+8*int64(b.values), MaxJSON), // a character takes at most six bytes
 		root:      root,
 	}, nil
 }
