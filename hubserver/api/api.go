@@ -49,8 +49,8 @@ func Handlers(w *Watches) map[wire.Op]request.Handler {
 		wire.OpPreviewAPI:     withResource(previewAPI),
 
 		wire.OpGetConfig:        withResource(getConfig),
-		wire.OpPutConfig:        putConfig,
-		wire.OpCheckConfig:      checkConfig,
+		wire.OpPutConfig:        withResource(putConfig),
+		wire.OpCheckConfig:      withResource(checkConfig),
 		wire.OpCheckSettings:    checkOtherSettings,
 		wire.OpPatchConfig:      withResource(patchConfig),
 		wire.OpGetConfigHistory: withResource(getConfigHistory),

@@ -80,9 +80,6 @@ func checkConfig(c *request.Call) error {
 
 // replaceConfig reads the config in the body, and makes the write with it.
 func replaceConfig(c *request.Call, w configWrite) error {
-	if err := c.NeedResource(); err != nil {
-		return err
-	}
 	body, err := c.ReadText("the body", c.Hub.Limits.ConfigBytes+request.MaxJSON)
 	if err != nil {
 		return err
@@ -91,7 +88,7 @@ func replaceConfig(c *request.Call, w configWrite) error {
 	if err != nil {
 		return request.BodyProblem(err)
 	}
-	if err := checkLimits(c, config); err != nil {
+	if err := checkLimits(c, config.Measure()); err != nil {
 		return err
 	}
 	if c.Condition().New {
@@ -158,7 +155,7 @@ func restoreConfig(c *request.Call, req *wire.RestoreConfig) error {
 	if err != nil {
 		return err
 	}
-	if err := checkLimits(c, config); err != nil {
+	if err := checkLimits(c, config.Measure()); err != nil {
 		return err
 	}
 	return answerConfig(c, configWrite{via: wire.ViaRestore, config: &config})
@@ -191,7 +188,7 @@ func (w *configWrite) apply(c *request.Call, former store.Revision) (config flat
 	if config, err = applyPatch(config, w.patch); err != nil {
 		return config, request.BodyProblem(err)
 	}
-	return config, checkLimits(c, config)
+	return config, checkLimits(c, config.Measure())
 }
 
 // patience bounds how long a write is tried again because another write was first. Of many writes of the same
@@ -355,13 +352,8 @@ func configChanged(c *request.Call, condition store.Condition, now store.Revisio
 	return p
 }
 
-// checkLimits returns a 413 for a config beyond the hub's limits.
-func checkLimits(c *request.Call, config flat.Config) error {
-	return checkMeasures(c, config.Measure())
-}
-
-// checkMeasures returns a 413 for a config of these measures that is beyond the hub's limits.
-func checkMeasures(c *request.Call, config flat.Limits) error {
+// checkLimits returns a 413 for a config of these measures that is beyond the hub's limits.
+func checkLimits(c *request.Call, config flat.Limits) error {
 	l := c.Hub.Limits
 	if err := config.Check(flat.Limits{Bytes: l.ConfigBytes, Keys: l.ConfigKeys, Depth: l.ConfigDepth}); err != nil {
 		return request.Problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge, "%v", err)

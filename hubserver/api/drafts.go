@@ -28,7 +28,7 @@ func createDraft(c *request.Call) error {
 	if err != nil {
 		return request.BodyProblem(err)
 	}
-	if err := checkLimits(c, set); err != nil {
+	if err := checkLimits(c, set.Measure()); err != nil {
 		return err
 	}
 	change, err := wire.Encode(req.PatchConfig)

@@ -90,7 +90,7 @@ func planProject(c *request.Call, account int64, req *wire.CreateProject, bound 
 	}
 	then := cmp.Or(req.Then, &wire.Then{})
 	measures := flat.Limits{Bytes: then.ConfigBytes, Keys: then.ConfigKeys, Depth: then.ConfigDepth}
-	if err := checkMeasures(c, measures); err != nil {
+	if err := checkLimits(c, measures); err != nil {
 		return err
 	}
 	if err := checkSet(c, then.BaseFiles, then.LargestFile, then.LargestBytes, then.BaseFilesBytes); err != nil {
