@@ -121,9 +121,9 @@ func (v View) Missing(resource int64, digests []string) (missing []string, err e
 
 // missingBlobs returns the digests of files of which a resource has no blob, with ErrMissing. ErrSize if a blob does
 // not have the size that the list of files says: a caller who does not send the blob can claim any.
-func (v View) missingBlobs(resource int64, files []tree.Entry) (missing []string, err error) {
+func (v View) missingBlobs(resource int64, files tree.Tree) (missing []string, err error) {
 	for page := range slices.Chunk(files, blobPage) {
-		found, err := v.stored(resource, digestsOf(page), "NULL")
+		found, err := v.stored(resource, page.Digests(), "NULL")
 		if err != nil {
 			return nil, err
 		}
@@ -141,14 +141,6 @@ func (v View) missingBlobs(resource int64, files []tree.Entry) (missing []string
 		err = ErrMissing
 	}
 	return missing, err
-}
-
-func digestsOf(files []tree.Entry) []string {
-	digests := make([]string, len(files))
-	for i, e := range files {
-		digests[i] = e.SHA256
-	}
-	return digests
 }
 
 // blobPage is how many digests a query has at most.

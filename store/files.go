@@ -11,7 +11,7 @@ type FilesWrite struct {
 	before Revision
 	after  Revision
 	sent   map[string]bool // digests
-	unsure []tree.Entry    // a file for each blob that may be missing, or may have another size
+	unsure tree.Tree       // a file for each blob that may be missing, or may have another size
 }
 
 // PrepareFiles prepares a write outside of its transaction: it compares a list of files, in canonical form, with the
@@ -25,7 +25,7 @@ func PrepareFiles(before Revision, list []byte, sent map[string]bool, by Author)
 	if before.Damaged { // its content is not known: all files are new
 		after.Bytes = 0
 	}
-	var changed []tree.Entry
+	var changed tree.Tree
 	err := tree.Changes(before.Content, list, func(was, is *tree.Entry) error {
 		after.count(was != nil, is != nil)
 		if was != nil {
@@ -81,7 +81,7 @@ func (tx *Tx) WriteFiles(project int64, w FilesWrite) (after Revision, missing [
 }
 
 // without returns a file for each blob that files name, except those in sent.
-func without(files []tree.Entry, sent map[string]bool) (unsure []tree.Entry) {
+func without(files tree.Tree, sent map[string]bool) (unsure tree.Tree) {
 	type blob struct {
 		sha256 string
 		size   int64

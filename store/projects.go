@@ -264,13 +264,8 @@ func (s *Store) CopyBlobs(ctx context.Context, c ProjectCopy) error {
 	if err != nil {
 		return err
 	}
-	for blobs := without(list, nil); len(blobs) > 0; {
-		n, size := 1, blobs[0].Size // how many to copy now, and their bytes
-		for n < min(len(blobs), blobPage) && size+blobs[n].Size <= copiedBytes {
-			size += blobs[n].Size
-			n++
-		}
-		where, args := ofPage(c.source, digestsOf(blobs[:n]))
+	for part := range without(list, nil).Parts(blobPage, copiedBytes) {
+		where, args := ofPage(c.source, part.Digests())
 		err := s.Write(ctx, func(tx *Tx) error {
 			return tx.exec(`INSERT INTO blobs (resource_id, sha256, size, at, body)
 				SELECT CAST(? AS BIGINT), sha256, size, @now, body FROM blobs `+where, append([]any{c.ID}, args...)...)
@@ -278,7 +273,6 @@ func (s *Store) CopyBlobs(ctx context.Context, c ProjectCopy) error {
 		if err != nil {
 			return err
 		}
-		blobs = blobs[n:]
 	}
 	return nil
 }

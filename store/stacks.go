@@ -105,8 +105,8 @@ func (v View) Followers(id int64, limit int) (n int, err error) {
 // VersionWrite is a prepared publication of a version: see PrepareVersion and [Tx.PublishVersion].
 type VersionWrite struct {
 	StackVersion
-	body   []byte       // the list of files, compressed
-	unsure []tree.Entry // a file for each blob that was not sent
+	body   []byte    // the list of files, compressed
+	unsure tree.Tree // a file for each blob that was not sent
 }
 
 // PrepareVersion prepares a publication outside of its transaction: it compresses the list of files. schema is the

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,6 +113,32 @@ func (t Tree) Bytes() int64 {
 		n += e.Size
 	}
 	return n
+}
+
+// Digests returns the digest of each file.
+func (t Tree) Digests() []string {
+	digests := make([]string, len(t))
+	for i, e := range t {
+		digests[i] = e.SHA256
+	}
+	return digests
+}
+
+// Parts splits the files into parts of at most so many files and bytes, or of one larger file.
+func (t Tree) Parts(files int, bytes int64) iter.Seq[Tree] {
+	return func(yield func(Tree) bool) {
+		for len(t) > 0 {
+			n, size := 1, t[0].Size
+			for n < min(len(t), files) && size+t[n].Size <= bytes {
+				size += t[n].Size
+				n++
+			}
+			if !yield(t[:n]) {
+				return
+			}
+			t = t[n:]
+		}
+	}
 }
 
 // Canonical returns a line for each file: mode, size, sha256 and path, separated by

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"strconv"
 	"time"
@@ -40,7 +39,7 @@ func sendTar(c *request.Call, resource int64, digest string, files tree.Tree, at
 		return nil
 	}
 	largest := int64(0)
-	for part := range parts(files) {
+	for part := range files.Parts(partFiles, partBytes) {
 		largest = max(largest, part.Bytes())
 	}
 	ahead := max(largest, min(files.Bytes(), 2*partBytes)) // bytes of the parts in memory, as they are stored
@@ -94,15 +93,11 @@ type loaded struct {
 // is room for both.
 func load(v store.View, resource int64, files tree.Tree, room *semaphore.Weighted, read chan<- loaded) {
 	defer close(read)
-	for part := range parts(files) {
+	for part := range files.Parts(partFiles, partBytes) {
 		if room.Acquire(v.Context(), part.Bytes()) != nil {
 			return
 		}
-		digests := make([]string, len(part))
-		for i, e := range part {
-			digests[i] = e.SHA256
-		}
-		blobs, err := v.Blobs(resource, digests)
+		blobs, err := v.Blobs(resource, part.Digests())
 		select {
 		case read <- loaded{part, blobs, err}:
 		case <-v.Context().Done():
@@ -110,23 +105,6 @@ func load(v store.View, resource int64, files tree.Tree, room *semaphore.Weighte
 		}
 		if err != nil {
 			return
-		}
-	}
-}
-
-// parts splits files into parts that are read together.
-func parts(files tree.Tree) iter.Seq[tree.Tree] {
-	return func(yield func(tree.Tree) bool) {
-		for len(files) > 0 {
-			n, bytes := 1, files[0].Size
-			for n < len(files) && n < partFiles && bytes+files[n].Size <= partBytes {
-				bytes += files[n].Size
-				n++
-			}
-			if !yield(files[:n]) {
-				return
-			}
-			files = files[n:]
 		}
 	}
 }
