@@ -55,7 +55,7 @@ func (tx *Tx) ClaimAnswer(a Answer) (*Answer, error) {
 
 // SaveAnswer stores the answer whose key the transaction has claimed.
 func (tx *Tx) SaveAnswer(a Answer) error {
-	return tx.exec(`UPDATE answers SET resource_id = ?, status = ?, location = ?, body = ?
+	return tx.send(`UPDATE answers SET resource_id = ?, status = ?, location = ?, body = ?
 		WHERE caller = ? AND route = ? AND key = ?`,
 		orNull(a.ResourceID), a.Status, a.Location, a.Body, a.Caller, a.Route, a.Key)
 }

@@ -108,7 +108,7 @@ func (tx *Tx) TakeLimit(bot, n int64) (u *Usage, admitted bool, err error) {
 		w.Used = min(w.Used+n, maxUsed)
 		args = append(args, w.Used, w.Ends)
 	}
-	return u, true, tx.exec(`UPDATE bots SET minute_used = ?, minute_until = ?, hour_used = ?, hour_until = ?,
+	return u, true, tx.send(`UPDATE bots SET minute_used = ?, minute_until = ?, hour_used = ?, hour_until = ?,
 		day_used = ?, day_until = ?, week_used = ?, week_until = ?, month_used = ?, month_until = ?,
 		year_used = ?, year_until = ? WHERE id = ?`, append(args, bot)...)
 }

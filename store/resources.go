@@ -29,7 +29,7 @@ func (v View) ResourceByName(account, kind, slug string) (r Resource, err error)
 
 // takeName deletes the former name of another resource, once a resource has been given that name.
 func (tx *Tx) takeName(account int64, kind, slug string) error {
-	return tx.exec("DELETE FROM renames WHERE account_id = ? AND kind = ? AND slug = ?", account, kind, slug)
+	return tx.send("DELETE FROM renames WHERE account_id = ? AND kind = ? AND slug = ?", account, kind, slug)
 }
 
 // AddResource adds a resource; ErrExists if the name is taken.

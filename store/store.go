@@ -141,7 +141,7 @@ func (tx *Tx) exec(text string, args ...any) error {
 	return err
 }
 
-// send is exec for the last statements of a transaction: see [sqldb.Tx.Send].
+// send is exec without waiting for the answer: see [sqldb.Tx.Send].
 func (tx *Tx) send(text string, args ...any) error { return tx.tx.Send(text, args...) }
 
 // count is exec that returns how many rows were changed.

@@ -129,7 +129,7 @@ func (tx *Tx) Exec(text string, args ...any) (int, error) {
 }
 
 // Send is Exec without an answer: on PostgreSQL the statement travels with the next one, or with the commit, which then
-// returns its error. It is for the last statements of a transaction, which cannot fail for a reason that f knows.
+// returns its error. It is for statements that cannot fail for a reason that f knows.
 func (tx *Tx) Send(text string, args ...any) error {
 	if p, ok := tx.db.(*pipeline); ok {
 		p.queue(text, args)
