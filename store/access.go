@@ -47,7 +47,7 @@ type Access struct {
 	Caller
 	AccountID int64          // of the account; 0: there is none, or it is disabled
 	Role      string         // on the account, or on the resource: admin, writer, reader; "": none
-	Resource  Resource       // with its present name; ID 0: no such resource, or no role on it, with that of the query
+	Resource  Resource       // with its present name; ID 0: no such resource, or no role on it, with the name of the query
 	Config    Revision       // of the project, with AccessQuery.Config if it is small, not decoded; N 0: there is none
 	Schema    SettingsSchema // of the project, with AccessQuery.Schema; StackID 0: there is none
 }

@@ -23,7 +23,7 @@ type Answer struct {
 const answersKept = 24 * time.Hour
 
 // FirstAnswer returns the saved answer with the key of a, nil if there is none. Once the resource that it created is
-// deleted it counts as none: the same request may create another one.
+// deleted it is ignored, so that the request can create another one.
 func (v View) FirstAnswer(a Answer) (*Answer, error) {
 	first := a
 	err := v.One(sqldb.Row(&first.BodyHash, &first.ResourceID, &first.Status, &first.Location, &first.Body),
@@ -37,8 +37,8 @@ func (v View) FirstAnswer(a Answer) (*Answer, error) {
 	return &first, err
 }
 
-// ClaimAnswer claims the key of a for the transaction: another one that claims it waits until this one ends, by a
-// commit or not. It returns nil if the request may run, else the first answer.
+// ClaimAnswer claims the key of a for the transaction: another one that claims it waits until this one commits or
+// rolls back. It returns nil if the request may run, else the first answer.
 func (tx *Tx) ClaimAnswer(a Answer) (*Answer, error) {
 	now := tx.Now()
 	claimed, err := tx.change(`INSERT INTO answers (caller, route, key, body_hash, created_at, status, location, body)

@@ -101,7 +101,7 @@ func (v View) freeSlug(account int64, kind, wish string) (string, error) {
 }
 
 // UpdateAPI replaces the description of an API, returns the API after that, and reports whether its document has
-// changed. The same document again replaces blobs that may be damaged.
+// changed. The same document also replaces its blobs, which may be damaged.
 func (tx *Tx) UpdateAPI(id int64, a API, blobs []Blob, by string) (after API, changed bool, err error) {
 	if err := tx.lock(id); err != nil {
 		return after, false, err

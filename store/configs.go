@@ -83,8 +83,7 @@ func (tx *Tx) WriteConfig(project int64, w ConfigWrite, c Condition) (before, af
 	return w.before, after, err
 }
 
-// HoldsConfig is Holds for a config. Every project has one, so Exists is always met; but for New an empty one does not
-// exist.
+// HoldsConfig is Holds for a config. Every project has one, so Exists is always met; New is met if it is empty.
 func (c Condition) HoldsConfig(r Revision) bool {
 	c.Exists = false
 	return c.Holds(r.Digest, r.HasConfig())

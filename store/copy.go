@@ -141,7 +141,7 @@ func (t table) copy(ctx context.Context, from View, to *Store) error {
 	return nil
 }
 
-// fields makes row as long as there are columns, and returns where its values are.
+// fields allocates row with a value for each column, and returns pointers to them.
 func (t table) fields(row *[]any) (to []any) {
 	*row = make([]any, len(t.columns))
 	for i := range *row {

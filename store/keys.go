@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// CompareConfigs calls each with the keys in which two configs differ, given in canonical form, in key order, with the
-// texts of their values, which are valid during the call: nil for a config without the key. It reads the configs once,
-// and keeps nothing of them.
+// CompareConfigs calls each, in key order, for the keys that differ between two configs in canonical form. A value
+// is nil if the key is absent, and valid only during the call. It reads the configs once, and keeps nothing of
+// them.
 func CompareConfigs(from, to []byte, each func(key string, before, after []byte)) error {
 	before, after := readMembers(from), readMembers(to)
 	for before.more || after.more {

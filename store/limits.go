@@ -127,8 +127,8 @@ func (v View) usage(bot int64, lock string) (*Usage, error) {
 		COALESCE(hour_limit, -1), hour_used, hour_until, COALESCE(day_limit, -1), day_used, day_until,
 		COALESCE(week_limit, -1), week_used, week_until, COALESCE(month_limit, -1), month_used, month_until,
 		COALESCE(year_limit, -1), year_used, year_until FROM bots WHERE id = ?`+lock, bot)
-	// A window that has ended counts as unused; the next request begins another one. As the end of a window is stored,
-	// a clock that is set back begins none.
+	// A window that has ended counts as unused; the next request begins another one. Because the end of a window is
+	// stored, setting the clock back begins none.
 	for i := range u.Windows {
 		if w := &u.Windows[i]; w.Ends <= u.Now {
 			w.Used, w.Ends = 0, Period(i).End(u.Now)

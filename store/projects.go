@@ -187,10 +187,10 @@ func (tx *Tx) DeleteProject(id int64, by string) (keptUntil Time, err error) {
 	return 0, tx.exec("DELETE FROM resources WHERE id = ?", id)
 }
 
-// RestoreProject restores a project under the name slug. The tokens that were restricted to it stay revoked. If its API
-// was deleted, it is bound to the API that has this name now, whose description nobody has published: a public preview
-// ends, which previewEnded reports. ErrNotFound if the project is not deleted any more, ErrExists if the name is taken,
-// ErrNoAPI if no API has the name of its API.
+// RestoreProject restores a project under the name slug. The tokens that were restricted to it stay revoked. If its
+// API was deleted, it is bound to the API that has this name now. Nobody agreed to publish that one, so a public
+// preview ends, which previewEnded reports. ErrNotFound if the project is not deleted any more, ErrExists if the
+// name is taken, ErrNoAPI if no API has the name of its API.
 func (tx *Tx) RestoreProject(t Trashed, slug string) (p Project, previewEnded bool, err error) {
 	restored, err := tx.change(`UPDATE resources SET deleted_at = 0, deleted_by = '', slug = ?
 		WHERE id = ? AND deleted_at <> 0`, slug, t.ID)

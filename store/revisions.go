@@ -73,7 +73,7 @@ func (r *Revision) count(was, is bool) {
 
 // Author says who writes, how and why.
 type Author struct {
-	User, Via, Token, Request string // names of the user and the token, the way, the ID of the request
+	User, Via, Token, Request string // the user's name, the way, the token's name, the ID of the request
 	Push                      string // the same in the config and the files of one push
 	Message                   string
 }

@@ -40,7 +40,7 @@ var (
 	Path = sqldb.Path
 )
 
-// What a caller can tell apart. Everything else is a fault of the hub.
+// Errors to test for with errors.Is. Others are internal errors.
 var (
 	ErrNotFound    = sqldb.ErrNotFound
 	ErrExists      = sqldb.ErrExists

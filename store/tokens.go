@@ -92,7 +92,7 @@ func (v View) BotTokens(bot int64) ([]Token, error) {
 
 // Errors of creating and revoking tokens, sessions, links and devices.
 var (
-	ErrRevoked   = errors.New("what the token would be created with was revoked, or has expired")
+	ErrRevoked   = errors.New("the token or session that creates it was revoked, or has expired")
 	ErrTooMany   = errors.New("too many") // as many as one account can have
 	ErrAmbiguous = errors.New("more than one token has this ID")
 )

@@ -38,8 +38,8 @@ func whoami(c *request.Call) error {
 	return c.JSON(http.StatusOK, me)
 }
 
-// Accounts returns the accounts on which the caller has a role, ordered by name. With a restricted token or
-// session it is the account that this is restricted to; none if that is a project.
+// Accounts returns the accounts on which the caller has a role, ordered by name. For a restricted token or session
+// it is only its account, or none if it is restricted to a project.
 func Accounts(c *request.Call) ([]wire.AccountRole, error) {
 	if c.Access.IsBot() {
 		return []wire.AccountRole{{Account: c.Access.Account, Role: wire.Writer}}, nil

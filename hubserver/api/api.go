@@ -11,7 +11,7 @@ import (
 	"example.com/projecthub/hubserver/request"
 )
 
-// Handlers returns the handlers of the endpoints of the API; w are the streams of events.
+// Handlers returns the handlers of the endpoints of the API; w manages the event streams.
 func Handlers(w *Watches) map[wire.Op]request.Handler {
 	return map[wire.Op]request.Handler{
 		wire.OpWhoami:           whoami,

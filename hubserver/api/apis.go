@@ -191,7 +191,7 @@ func deleteAPI(c *request.Call) error {
 	return err
 }
 
-// mostUsers bounds how many projects that use an API a problem lists.
+// mostUsers is how many projects a problem lists at most.
 const mostUsers = 50
 
 // apiInUse is the 409 of the deletion of an API that projects use. It names those that the caller may see.

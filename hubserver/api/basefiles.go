@@ -49,7 +49,7 @@ func presentFiles(c *request.Call) (store.Revision, error) {
 	return set, err
 }
 
-// newestFiles is presentFiles for a project that may have none: N is 0 then. If the list is damaged, it returns
+// newestFiles is presentFiles, but N is 0 if the project has none. If the list is damaged, it returns
 // an ErrDamaged together with the revision, which then has a digest and no content.
 func newestFiles(c *request.Call, v store.View) (store.Revision, error) {
 	set, err := v.Newest(c.Resource.ID, store.Files)
@@ -85,9 +85,8 @@ func getBaseFilesArchive(c *request.Call) error {
 	return err
 }
 
-// changedSince returns the files in a list that differ from those in the project's former list base. It returns all of
-// them without a base, if the base is damaged or not kept, and to a caller without a role: the project may have been
-// private.
+// changedSince returns the files in a list that differ from those in the project's former list base. It returns all
+// if base is "", damaged or not kept, or if the caller has no role, because the project may have been private.
 func changedSince(c *request.Call, set store.Revision, base string) (changed tree.Tree, err error) {
 	var former store.Revision // without a base, one without files
 	if err := checkDigest("base", base); base != "" && err != nil {
@@ -118,7 +117,7 @@ const digestBytes = 128
 // the tree has changed. With digests all blobs are looked up, even if it has not: some may be lost.
 func planBaseFiles(c *request.Call) error {
 	var req wire.PlanBaseFiles
-	// Decoded, elements of a few bytes would take many times their size.
+	// Short elements take many times their size when decoded.
 	limit := min(request.MaxPlan, digestBytes*int64(c.Hub.Limits.BaseFiles)+request.MaxJSON)
 	if _, err := c.ReadJSON("the plan", limit, &req); err != nil {
 		return err
@@ -193,7 +192,7 @@ func filesBefore(c *request.Call, v store.View) (before store.Revision, err erro
 		return before, request.Problemf(http.StatusPreconditionFailed, wire.CodeSetExists,
 			"%s already has base files", c.Ref())
 	}
-	p := request.RevisionChanged("the base files of " + c.Ref().String() + " are not those that the request was made for")
+	p := request.RevisionChanged("the base files of " + c.Ref().String() + " do not meet the request's condition")
 	if before.N > 0 {
 		p.Current = &wire.Edit{Revision: before.Digest}
 	}

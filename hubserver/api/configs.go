@@ -54,7 +54,7 @@ func toEdit(r store.Revision) wire.Edit {
 	return wire.Edit{Revision: r.Digest, UpdatedAt: r.At.Time(), UpdatedBy: r.User, UpdatedVia: wire.Via(r.Via)}
 }
 
-// putConfig replaces the config of a project, or with ?restore=1 does so on behalf of a restore.
+// putConfig replaces the config of a project, or with ?restore=1 records that as a restore.
 func putConfig(c *request.Call) error {
 	via := wire.ViaPush
 	if q := c.R.URL.Query(); q.Has("restore") {
@@ -66,14 +66,14 @@ func putConfig(c *request.Call) error {
 	return replaceConfig(c, configWrite{via: via})
 }
 
-// checkConfig answers as putConfig would, and writes nothing.
+// checkConfig is a dry run of putConfig.
 func checkConfig(c *request.Call) error {
 	dryRun, err := isDryRun(c)
 	if err != nil {
 		return err
 	}
 	if !dryRun {
-		return request.InvalidBody("", "dryRun must be 1: PUT replaces the config")
+		return request.InvalidBody("", "dryRun=1 is required: use PUT to replace the config")
 	}
 	return replaceConfig(c, configWrite{via: wire.ViaPush, dryRun: true})
 }
@@ -130,7 +130,7 @@ func patchConfig(c *request.Call) error {
 	return answerConfig(c, configWrite{via: wire.ViaAPI, patch: &req, dryRun: dryRun})
 }
 
-// needIfMatch returns a 428 unless the request says what it replaces. hint says how.
+// needIfMatch returns a 428 with hint unless the request has If-Match.
 func needIfMatch(c *request.Call, what, hint string) error {
 	if _, conditional := c.R.Header["If-Match"]; conditional {
 		return nil
@@ -161,8 +161,8 @@ func restoreConfig(c *request.Call, req *wire.RestoreConfig) error {
 	return answerConfig(c, configWrite{via: wire.ViaRestore, config: &config})
 }
 
-// configWrite is a write of a config: of a new one, or of a patch of the present one. A PUT without settings has
-// neither: nothing is written, and the answer has the present one.
+// configWrite replaces a config by config, or applies patch to it. A PUT without settings has neither: it writes
+// nothing, and is answered with the present config.
 type configWrite struct {
 	via    wire.Via
 	config *flat.Config
@@ -213,9 +213,9 @@ func answerConfig(c *request.Call, w configWrite) (err error) {
 			return resourceProblem(c, err)
 		}
 		select {
-		case <-time.After(rand.N(20 * time.Millisecond)): // so that those that were not first do not meet again
+		case <-time.After(rand.N(20 * time.Millisecond)): // jitter, so that retries do not collide
 		case <-c.Ctx().Done():
-			return nil, c.Ctx().Err()
+			return c.Ctx().Err()
 		}
 	}
 	return request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
@@ -282,7 +282,7 @@ func (w *configWrite) check(
 		return nil, err
 	case err != nil:
 		c.Hub.Log.Warn("settings were not checked", "request", c.ID, "project", c.Ref().String(), "error", err)
-		const unchecked = "the settings were written, but could not be checked against the stack's schema"
+		const unchecked = "the settings could not be checked against the stack's schema"
 		return []wire.FieldError{{Detail: unchecked}}, nil
 	case enforced && len(findings) > 0:
 		return nil, settingsInvalid(findings)

@@ -17,7 +17,7 @@ func createCopy(c *request.Call, req *wire.CreateProject) error {
 		given   bool
 	}{{"/stack", req.Stack != ""}, {"/stackVersion", req.StackVersion != ""}, {"/api", !req.API.IsZero()}} {
 		if field.given {
-			return request.InvalidBody(field.pointer, "a copy has that of the project that copyOf names: leave it out")
+			return request.InvalidBody(field.pointer, "must be left out: a copy takes it from copyOf")
 		}
 	}
 	if err := checkProject("", req.Visibility); err != nil {

@@ -31,7 +31,7 @@ func startDevice(c *request.Call, req *wire.StartDevice) error {
 		})
 	})
 	if errors.Is(err, store.ErrTooMany) || errors.Is(err, store.ErrExists) {
-		return request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited, "too many terminals wait for a token").
+		return request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited, "too many terminals wait to log in").
 			WithHeader("Retry-After", "60").Because(err)
 	}
 	if err != nil {

@@ -50,7 +50,7 @@ func (w *Watches) getEvents(c *request.Call) error {
 			if _, refused := errors.AsType[*request.Problem](checked); refused {
 				return nil
 			}
-			if checked == nil { // else the database does not answer: it is tried again later
+			if checked == nil { // else the database is unavailable: it is tried again later
 				if sendChanges(c, &sent, now) != nil {
 					return nil
 				}
@@ -162,7 +162,7 @@ func (s *seen) same(other *seen) bool {
 	return s.state == other.state && s.deleted == other.deleted && slices.Equal(s.people, other.people)
 }
 
-// NewWatches returns the streams of a hub with that store, of which none is open.
+// NewWatches returns the Watches of a store, without open streams.
 func NewWatches(s *store.Store) *Watches {
 	stopping := make(chan struct{})
 	return &Watches{

@@ -186,7 +186,7 @@ func (f *frames) frame(what string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// reserve returns memory for the next frame, which may be too small. A large frame is alone in its batch, and the next
+// reserve returns a buffer for the next frame, maybe too small. A large frame is alone in its batch, and the next
 // large one waits until that batch is stored. From the second batch on, small frames have their memory in an arena.
 // Arenas are used again, because as garbage they could take several times the memory that is in use.
 func (f *frames) reserve(n int64) ([]byte, error) {
@@ -237,7 +237,7 @@ func (f *frames) open(frame []byte, most uint64, what string, limit int64, read 
 		return request.TooLarge(what, limit)
 	}
 	if err != nil {
-		return cannotTake("the upload", "%s is not a zstd frame as the hub takes it: %v", what, err)
+		return cannotTake("the upload", "%s is not a supported zstd frame: %v", what, err)
 	}
 	return nil
 }

@@ -227,7 +227,7 @@ func setRateLimitFields(header http.Header, u *store.Usage) {
 		limits = append(limits, fmt.Sprintf("%q;r=%d;t=%d", store.Period(i), min(w.Remaining(), maxInteger),
 			seconds(w.Ends.Time().Sub(u.Now.Time()))))
 	}
-	header.Del("RateLimit-Policy") // of the caller, if it is a bot that takes for another one
+	header.Del("RateLimit-Policy") // set by CountBot for the calling bot
 	header.Del("RateLimit")
 	if len(policies) > 0 {
 		header.Set("RateLimit-Policy", strings.Join(policies, ", "))

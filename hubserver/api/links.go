@@ -71,7 +71,7 @@ func issueLink(c *request.Call, link store.Link, life time.Duration, action stri
 	}
 	if errors.Is(err, store.ErrTooMany) {
 		return request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited,
-			"%s has too many links that were not used", link.Account).WithHeader("Retry-After", "60")
+			"%s has too many unused links", link.Account).WithHeader("Retry-After", "60")
 	}
 	return err
 }

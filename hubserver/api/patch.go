@@ -34,7 +34,7 @@ func applyPatch(config flat.Config, p *wire.PatchConfig) (flat.Config, error) {
 			return set, &wire.ShapeError{Pointer: fmt.Sprintf("/remove/%d", i), Detail: err.Error()}
 		}
 		if _, sets := set.Get(key); sets {
-			return set, setError(key, "the key is to be removed too")
+			return set, setError(key, "the key is also in remove")
 		}
 		delete(members, key)
 	}

@@ -92,7 +92,7 @@ func TestPatch_PointsToWhatIsWrong(t *testing.T) {
 		"a bad escape in remove":      {"{}", []string{"a", `a\`}, `/remove/1: a \ in a key must be followed by . or \`},
 		"a value with members": {`{"a":{"b":1}}`, nil,
 			"/set/a: a flat key cannot have an object with members as its value"},
-		"both set and removed":         {`{"a.b":2}`, []string{"a.b"}, "/set/a.b: the key is to be removed too"},
+		"both set and removed":         {`{"a.b":2}`, []string{"a.b"}, "/set/a.b: the key is also in remove"},
 		"one set key above the other":  {`{"n.m":1,"n":2}`, nil, `/set/n.m: "n" holds a value, so no key can be below it`},
 		"its own fault comes first":    {`{"d.x":1,"n.m":1,"n":2}`, nil, "/set/n.m: …"},
 		"below a stored leaf":          {`{"d.x":1}`, nil, `/set/d.x: "d" holds a value, so no key can be below it`},

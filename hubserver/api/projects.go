@@ -362,7 +362,7 @@ func edited(c *request.Call, req *wire.EditProject, before store.Project) (after
 			return after, err
 		}
 		after.StackVersion = req.StackVersion
-		// The preview would show another version to everybody: it stays public only for an admin of the stack.
+		// A public preview would publish that version: it stays public only if the caller is an admin of the stack.
 		if after.PublicPreview = before.PublicPreview && atLeast(stack.Role, wire.Admin); after.PublicPreview {
 			admin = append(admin, before.Stack)
 		}

@@ -82,7 +82,7 @@ func newUpload(c *request.Call, what string, limit int64) (*upload, error) {
 	return u, nil
 }
 
-// limitedReader counts the bytes of a body, and fails beyond limit. Its errors are problems, but io.EOF.
+// limitedReader counts the bytes of a body, and fails beyond limit. Its errors are problems, except io.EOF.
 type limitedReader struct {
 	r        io.Reader
 	what     string
@@ -188,7 +188,7 @@ type batch struct {
 // errFull says that the batch has no memory left for another blob.
 var errFull = errors.New("the batch is full")
 
-// fill sets batch to the next blobs to store together, also if next fails after some.
+// fill sets batch to the next blobs to store together, even if next fails midway.
 func (u *upload) fill(next func() (store.Blob, error)) error {
 	u.batch = batch{}
 	u.batches++
@@ -226,7 +226,7 @@ func (u *upload) done(b batch) {
 func (u *upload) read(buf []byte, r io.Reader, n int64) ([]byte, error) {
 	buf = buf[:0]
 	for have := int64(0); have < n; {
-		size := n // a large buffer grows once, because each time leaves garbage
+		size := n // past batchBytes it grows to the full size at once, because each growth leaves garbage
 		if have < batchBytes {
 			size = min(n, max(int64(cap(buf)), 2*have, 64<<10)) // at most twice what has arrived
 		}

@@ -79,8 +79,8 @@ func newVersion(c *request.Call, number string) error {
 	case version.Valid(number):
 		return nil
 	case build && version.Valid(release):
-		return request.InvalidBody("", "the version %s has build metadata, which says nothing about which of two versions "+
-			"is the later one: %s with another build would be the same version", number, release).
+		return request.InvalidBody("", "the version %s has build metadata, which does not affect the order of "+
+			"versions: %s with another build would be the same version", number, release).
 			WithHint("publish it as %s, or raise version in %s", release, stackManifest)
 	}
 	return noVersion(number, c.Ref().String())

@@ -27,8 +27,8 @@ const (
 	endMark = 512
 	// MaxWindow bounds the window of a zstd stream, in bytes.
 	MaxWindow = 8 << 20
-	// leastWindow is the zstd window that every frame of a stream may have, in bytes. The frames may have a
-	// larger one if the first frame has it.
+	// leastWindow is the zstd window that is always allowed, in bytes. A larger one is allowed if the first frame
+	// declares it.
 	leastWindow = 1 << 20
 )
 

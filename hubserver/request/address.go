@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Address returns the caller's IP address. Behind trusted proxies it is the last address of
-// X-Forwarded-For that is not one of theirs: the caller can have written what is before it.
+// Address returns the caller's IP address. Behind trusted proxies it is the last address in X-Forwarded-For that is
+// not one of theirs; the caller may have forged earlier ones.
 func (c *Call) Address() string {
 	address := host(c.R.RemoteAddr)
 	hops := strings.Split(strings.Join(c.R.Header.Values("X-Forwarded-For"), ","), ",")
@@ -54,8 +54,8 @@ func network(address string) string {
 	return address
 }
 
-// LimitedNetwork returns the network whose open connections are counted together and limited, "" for an
-// address without a limit: many callers are behind a trusted proxy, and loopback is the hub's own machine.
+// LimitedNetwork returns the network whose open connections are limited together, or "" for loopback and for
+// trusted proxies, which have no limit.
 func LimitedNetwork(address string, proxies []netip.Prefix) string {
 	address = host(address)
 	if IsLoopback(address) || isTrusted(address, proxies) {

@@ -59,7 +59,7 @@ func (c *Call) authorize() error {
 	switch {
 	case e.Op == wire.OpRemoveMember && c.Param("user") == c.Access.Name(): // members may leave
 		role = wire.Reader
-	case e.Op == wire.OpTakeRateLimit && c.Access.IsBot(): // the handler checks it, unless the bot counts its own
+	case e.Op == wire.OpTakeRateLimit && c.Access.IsBot(): // the handler checks the scope if the bot counts for another
 		scope = ""
 	}
 	if err := c.require(c.about(), c.Access, role, scope); err != nil {
@@ -95,13 +95,13 @@ func (c *Call) findPublic() (err error) {
 	return err
 }
 
-// followRename redirects a GET whose path has a former name of Resource. Other requests are served as if they had the
-// present name, which is in Content-Location.
+// followRename redirects a GET whose path has a former name of Resource. Other requests are served under the
+// present name, which is sent in Content-Location.
 func (c *Call) followRename() error {
 	if c.Resource.ID == 0 || c.Resource.Slug == c.Param("slug") {
 		return nil
 	}
-	if c.Endpoint.Op == wire.OpRestoreProject { // which is about deleted projects
+	if c.Endpoint.Op == wire.OpRestoreProject { // it restores a deleted project of that name
 		c.Resource = store.Resource{}
 		return nil
 	}
@@ -122,7 +122,7 @@ func (c *Call) followRename() error {
 	return nil
 }
 
-// Look sets Access and Resource at an endpoint that needs no token. An invalid token counts as none.
+// Look sets Access and Resource at an endpoint that needs no token. An invalid token is ignored.
 // Resource.ID is 0 if the path names nothing that the caller may read. It fails with a 308 if the path has the
 // former name of a project.
 func (c *Call) Look() (err error) {
@@ -152,8 +152,8 @@ func (c *Call) Visit() (err error) {
 	return err
 }
 
-// about returns what the path or the query names. Where a query names no account it is the caller's own,
-// "" as long as the caller is not known.
+// about returns what the path or the query names. Without an account in the query, it is the caller's own, or ""
+// before authentication.
 func (c *Call) about() store.AccessQuery {
 	e := c.Endpoint
 	if e != nil && (e.Account == wire.InQuery || e.Account == wire.InBot) {
@@ -205,7 +205,7 @@ func (c *Call) AccessTo(query store.AccessQuery) (*store.Access, error) {
 
 // Permit is [Call.AccessTo] with a 403 unless the caller has the role, and the scope. [Call.Write] checks
 // the role again, and that the query still names the same resource. A caller without a role gets the same 403
-// whether the account exists or not. With a 403 it returns the access, too.
+// whether the account exists or not. On a 403 it still returns the access.
 func (c *Call) Permit(query store.AccessQuery, role wire.Role, scope wire.Scope) (*store.Access, error) {
 	found, err := c.AccessTo(query)
 	if err != nil {
@@ -234,13 +234,13 @@ func (c *Call) credentials(query store.AccessQuery) store.AccessQuery {
 }
 
 // checkGrants locks the resource that the path names, and checks in tx that the token or session is still valid, that
-// the caller still has each role that was checked before, and that each name is still that of the same resource.
+// the caller still has each role that was checked before, and that each name still refers to the same resource.
 func (c *Call) checkGrants(tx *store.Tx) error {
 	if c.Access == nil {
 		return nil
 	}
 	grants := c.grants
-	if len(grants) == 0 { // no role was needed, but a token
+	if len(grants) == 0 { // a token was needed, but no role
 		grants = []grant{{query: c.credentials(store.AccessQuery{})}}
 	}
 	for _, g := range grants {

@@ -63,7 +63,7 @@ type body struct {
 }
 
 func newBody(r *http.Request, idle time.Duration, control *http.ResponseController) *body {
-	// A proxy that trusts the Content-Length of a chunked body would find the next request at another byte.
+	// This prevents request smuggling through proxies that trust the Content-Length of a chunked body.
 	closes := r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0)
 	return &body{
 		ReadCloser: r.Body, pace: pace{idle: idle}, end: time.Now().Add(bodyTime), control: control,
@@ -114,7 +114,7 @@ func (b *body) discard() bool {
 		_ = b.ReadCloser.Close()
 		return true
 	}
-	if b.ended { // StopReading's deadline could cancel the connection's next request
+	if b.ended { // after StopReading, the connection is not used again: its deadline could end the next request
 		return b.failed == nil && !b.stopped.Load()
 	}
 	_ = b.control.SetReadDeadline(time.Now().Add(discardTime))
@@ -128,8 +128,8 @@ func (b *body) discard() bool {
 	return true
 }
 
-// StopReading ends reads of the body in another goroutine, because the call has failed. One that waits may go on
-// for discardTime: after a deadline, a chunked body cannot be read on, and the rest could not be discarded.
+// StopReading ends reads of the body in another goroutine, because the call has failed. A read that waits may go on
+// for discardTime: after a missed deadline, the rest of a chunked body could not be discarded.
 func (c *Call) StopReading() {
 	c.W.body.stopped.Store(true)
 	_ = c.W.body.control.SetReadDeadline(time.Now().Add(discardTime))
@@ -184,7 +184,7 @@ func BodyProblem(err error) error {
 	return err
 }
 
-// NeedMediaType refuses a body of another type with a 415. If "" is allowed, the Content-Type may be missing.
+// NeedMediaType returns a 415 unless the Content-Type is in allowed, where "" stands for a missing one.
 func (c *Call) NeedMediaType(allowed ...string) error {
 	header := c.R.Header.Get("Content-Type")
 	mediaType, _, err := mime.ParseMediaType(header)
@@ -214,8 +214,8 @@ func (c *Call) ReadAll(what string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// freeBody is the size up to which a body takes no room, in bytes: callers who take all the room with slow
-// bodies do not keep others from signing in.
+// freeBody is the size in bytes up to which a body takes no room, so that people can sign in even when slow bodies
+// hold all of it.
 const freeBody = 4 << 10
 
 // ReadUpTo reads all of r, at most limit bytes and one more. It takes room for the bytes as they arrive. The
@@ -258,7 +258,7 @@ func BrokenBody(err error) *Problem {
 	_, network := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		detail = "the body stopped coming"
+		detail = "timeout while reading the body"
 	case trailer:
 		detail = "the body is malformed: its trailer is invalid"
 	case errors.Is(err, io.ErrUnexpectedEOF), network, errors.Is(err, context.Canceled):

@@ -97,8 +97,8 @@ func TestReadAll_RefusesWhatNeverFits(t *testing.T) {
 		want   string
 	}{
 		"above the limit":         {1<<10 + 1, 1 << 10, "the description is too large: this hub accepts at most 1024 bytes"},
-		"larger than its room":    {8 << 20, 16 << 20, "this needs 40 MiB of memory, and this hub has at most 6 MiB for it"},
-		"of unknown length":       {-1, 16 << 20, "of memory, and this hub has at most 6 MiB for it"},
+		"larger than its room":    {8 << 20, 16 << 20, "the request needs 40 MiB of memory, but the limit is 6 MiB"},
+		"of unknown length":       {-1, 16 << 20, "of memory, but the limit is 6 MiB"},
 		"above it without length": {-1, 1 << 10, "the description is too large: this hub accepts at most 1024 bytes"},
 	} {
 		call := posted(strings.NewReader(strings.Repeat("x", 4<<20)), Describing, 16<<20)
@@ -139,7 +139,7 @@ func TestReadJSON_RefusesInOrder(t *testing.T) {
 
 func TestBrokenBody_SaysWhy(t *testing.T) {
 	for want, err := range map[string]error{
-		"the body stopped coming":                      os.ErrDeadlineExceeded,
+		"timeout while reading the body":               os.ErrDeadlineExceeded,
 		"the body ended early":                         io.ErrUnexpectedEOF,
 		"the body is malformed: invalid byte in chunk": errors.New("http: invalid byte in chunk"),
 	} {

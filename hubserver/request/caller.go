@@ -50,8 +50,8 @@ func (c *Call) authenticate() (*store.Access, error) {
 // read in the query that reads the rights.
 var writesConfig = []wire.Op{wire.OpPutConfig, wire.OpPatchConfig, wire.OpCheckConfig}
 
-// signedIn returns the user of the request's session, nil if it has none. A session that has ended counts
-// as none, because browsers go on sending its cookie.
+// signedIn returns the user of the request's session, nil if it has none. A session that has ended is ignored,
+// because browsers keep sending its cookie.
 func (c *Call) signedIn() (*store.Access, error) {
 	query := c.about()
 	if query.Session = c.SessionHash(); query.Session == "" {
@@ -87,7 +87,7 @@ func lookUp(access func(store.AccessQuery) (*store.Access, error), query store.A
 		return a, Unauthorized(wire.CodeTokenExpired, "the token expired on "+a.ExpiresAt.Time().Format("2 January 2006"))
 	case a.Disabled:
 		return a, Unauthorized(wire.CodeUnauthorized, "the account "+a.Account+" is disabled").
-			WithHint("none of its tokens works: ask the hub's administrator")
+			WithHint("ask the hub's administrator to enable it")
 	}
 	return a, nil
 }
@@ -151,7 +151,7 @@ func (c *Call) NotPermitted(has wire.Role, account string, needed wire.Role) *Pr
 	return p
 }
 
-// NeedUser returns a 403 for a bot, which says what only users can do, such as "sign in".
+// NeedUser returns a 403 for a bot. what completes "a bot cannot", as in "sign in".
 func (c *Call) NeedUser(what string) error {
 	if c.Access.IsBot() {
 		return Problemf(http.StatusForbidden, wire.CodeNotPermitted, "a bot cannot %s", what).
@@ -228,7 +228,7 @@ func (c *Call) SessionHash() string {
 	return pat.Hash(cookies[0].Value)
 }
 
-// SetCookie sets the cookie with the secret of a session, and deletes it for "".
+// SetCookie sets the session cookie to secret, or deletes it if secret is "".
 func (c *Call) SetCookie(secret string) {
 	cookie := &http.Cookie{
 		Name: c.Hub.CookieName(), Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,

@@ -45,7 +45,7 @@ func (c *Call) Condition() (cond store.Condition) {
 func (c *Call) Unmodified(revision string) bool { return c.UnmodifiedIn(revision, "") }
 
 // UnmodifiedIn is [Call.Unmodified] for a response in an encoding, which is a part of its ETag; with the
-// encoding "" the ETag is the revision. A caller that has the resource in no encoding gets a 304, too.
+// encoding "" the ETag is the revision. A caller that has the resource without an encoding also gets a 304.
 func (c *Call) UnmodifiedIn(revision, encoding string) bool {
 	sent := revision
 	if encoding != "" {

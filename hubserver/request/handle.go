@@ -29,7 +29,7 @@ type Call struct {
 	Params   httprouter.Params
 	ID       string
 	Endpoint *wire.Endpoint // nil: the path is no endpoint's
-	Page     bool           // the response is HTML, also to a failure
+	Page     bool           // responses are HTML, errors included
 
 	// Access is the caller, and the caller's rights on what the path or the query names. It is nil
 	// without a token or session. At endpoints that need none it is nil until the handler calls Look or
@@ -50,7 +50,7 @@ type Call struct {
 // becomes one.
 type Handler func(c *Call) error
 
-// Pattern returns an endpoint's path as the router takes it, by which logs and metrics name it.
+// Pattern returns an endpoint's path in the router's syntax, as used in logs and metrics.
 func Pattern(e *wire.Endpoint) string {
 	return strings.NewReplacer("{file}", "*file", "{", ":", "}", "").Replace(e.Path)
 }
@@ -63,7 +63,7 @@ func (h *Hub) Handle(method string, e *wire.Endpoint, f Handler) httprouter.Hand
 		h.newCall(w, r, params, route, e).serve(func(c *Call) error {
 			if err := h.origins.Check(r); err != nil {
 				return Problemf(http.StatusForbidden, wire.CodeCrossSite,
-					"a page of another origin may not send this request").Because(err)
+					"cross-origin requests are not allowed").Because(err)
 			}
 			if err := c.admit(); err != nil {
 				return err
@@ -245,7 +245,7 @@ func storableQuery(encoded string) string {
 	for i, part := range parts {
 		name, value, _ := strings.Cut(part, "=")
 		plain, err := url.QueryUnescape(value)
-		if err == nil && plain != storable(plain) && !strings.Contains(part, ";") { // which no query may have
+		if err == nil && plain != storable(plain) && !strings.Contains(part, ";") { // url.ParseQuery refuses semicolons
 			parts[i] = name + "=" + url.QueryEscape(storable(plain))
 		}
 	}

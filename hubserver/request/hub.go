@@ -94,7 +94,7 @@ type Hub struct {
 	FailurePage func(c *Call, p *Problem) error
 	// Wrote is called after this process has changed a project, so that its streams of events send that.
 	Wrote func(project int64)
-	// AddDeleted adds to a 404 about a project, if it was deleted, until when it can be restored. It is
+	// AddDeleted adds to the 404 for a deleted project until when it can be restored. It is
 	// called for callers with the role writer.
 	AddDeleted func(c *Call, project store.AccessQuery, p *Problem)
 

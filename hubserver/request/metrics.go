@@ -41,11 +41,10 @@ func (r *route) note(status int, took time.Duration) {
 	r.seconds.Update(took.Seconds())
 }
 
-// AdminServer returns a server of /metrics, in the format of Prometheus, and /debug/pprof/. It is for
-// the hub's administrators alone: it needs no token, and profiles show what the hub does. The command line
-// is not served, because it may contain the password of the database. address is where the server listens.
-// It refuses requests for other hosts: a page could have its own host name resolve to this machine, and let
-// a browser send them (DNS rebinding).
+// AdminServer returns a server of /metrics, in the format of Prometheus, and /debug/pprof/. It is for the hub's
+// administrators alone: it needs no token, and profiles show what the hub does. The command line is not served,
+// because it may contain the password of the database. address is where the server listens. It refuses requests for
+// other hosts, to prevent DNS rebinding.
 func (h *Hub) AdminServer(address string) *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {

@@ -60,7 +60,7 @@ func Unauthorized(code wire.Code, detail string) *Problem {
 	return Problemf(http.StatusUnauthorized, code, "%s", detail).WithHeader("WWW-Authenticate", challenge)
 }
 
-// unknownToken is the 401 for a token that the hub does not know, or no longer.
+// unknownToken is the 401 for an unknown or deleted token.
 func unknownToken() *Problem {
 	return Unauthorized(wire.CodeUnauthorized, "this hub does not know the token")
 }
@@ -113,13 +113,13 @@ func ToProblem(err error) *Problem {
 			WithHeader("Retry-After", "1").Because(err)
 	case errors.Is(err, context.Canceled): // also by a caller that closed its sending half only
 		return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
-			"the connection was closed, or half of it, before the response").WithHeader("Retry-After", "1").Because(err)
+			"the client closed its side of the connection early").WithHeader("Retry-After", "1").Because(err)
 	case errors.Is(err, store.ErrDamaged): // without err's text, which may name what the caller must not know
 		return Problemf(http.StatusInternalServerError, wire.CodeDamaged, "%v", store.ErrDamaged).Because(err).WithHint(
-			"the hub's administrator finds what is damaged in its log, by the request id, and hub fsck says what replaces it")
+			"ask the hub's administrator to look up the request id in the log, and to run hub fsck")
 	}
 	return Problemf(http.StatusInternalServerError, wire.CodeInternal, "internal error").
-		WithHint("the hub's administrator finds the cause in its log, by the request id").Because(err)
+		WithHint("ask the hub's administrator to look up the request id in the log").Because(err)
 }
 
 // Fit replaces what is not valid UTF-8 in text.

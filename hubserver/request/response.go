@@ -100,7 +100,7 @@ func (c *Call) Bytes(status int, mediaType string, b []byte) error {
 	return nil
 }
 
-// Send is [Call.Bytes] without room: for a body that stays in memory anyway, or has its room already.
+// Send is [Call.Bytes] without taking room, for a body that stays in memory or has its room already.
 func (c *Call) Send(status int, mediaType string, b []byte) {
 	c.W.Header().Set("Content-Type", mediaType)
 	c.W.Header().Set("Content-Length", strconv.Itoa(len(b)))

@@ -33,7 +33,7 @@ const (
 // take as long as callers want, leaves memory to the others.
 type share struct {
 	part   int64 // in eighths
-	factor int64 // bytes of memory for a byte of a body, until it is read, checked and stored
+	factor int64 // bytes of memory for a byte of a body, to read, check and store it
 }
 
 var shares = [rooms]share{
@@ -60,14 +60,13 @@ func roomOf(e *wire.Endpoint) Room {
 	return Changing
 }
 
-// Need takes so many more bytes of memory for the call, and waits for them for up to five seconds. It fails with
+// Need reserves that many more bytes of memory for the call, and waits for them for up to five seconds. It fails with
 // 413 if they can never fit, 429 if the client's other calls leave too little, and 503 if those of others do. The
 // memory is given back when the call ends, or by [Call.Free]. Once one Need has returned, several goroutines of
 // the call may call both.
 func (c *Call) Need(bytes int64) error { return c.hold().need(c.Ctx(), bytes) }
 
-// NeedAtMost is [Call.Need] for what may be larger than the room, and cannot be made smaller: it then takes
-// all that the call can have, instead of failing with a 413.
+// NeedAtMost is [Call.Need], but takes all that the call can have, instead of failing with a 413, if bytes is more.
 func (c *Call) NeedAtMost(bytes int64) error {
 	h := c.hold()
 	return h.need(c.Ctx(), min(bytes, h.most-h.bytes.Load()))
@@ -173,7 +172,7 @@ func (h *hold) mayHold(bytes int64) error {
 		return nil
 	}
 	return Problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge,
-		"this needs %s of memory, and this hub has at most %s for it", mebibytes(bytes), mebibytes(h.most)).
+		"the request needs %s of memory, but the limit is %s", mebibytes(bytes), mebibytes(h.most)).
 		WithHint("the hub's administrator can give it more: hub serve --memory BYTES")
 }
 

@@ -14,8 +14,9 @@ import (
 	"example.com/projecthub/store"
 )
 
-// One rule for tokens, of users and of bots, in the API and on pages: a token has no more scopes than what creates
-// it, and lives no longer; a caller with all scopes of a token or session, or admin:resource, may revoke it.
+// One rule for tokens, of users and of bots, in the API and on pages: a token has no more scopes, and no later
+// expiry, than the token or session that creates it; a caller with all scopes of a token or session, or
+// admin:resource, may revoke it.
 
 // Bearer returns the owner of a token that was sent in another place than the Authorization header, such as a form. It
 // fails with a 401 if the token is invalid.
@@ -58,7 +59,7 @@ func JoinScopes(scopes []wire.Scope) string { return strings.Trim(fmt.Sprint(sco
 func (c *Call) OwnScopes(scopes []wire.Scope) (string, error) {
 	for _, scope := range scopes {
 		if !slices.Contains(wire.Scopes, scope) {
-			return "", InvalidBody("/scopes", "there is no scope %q", scope)
+			return "", InvalidBody("/scopes", "unknown scope %q", scope)
 		}
 		if err := c.NeedScope(scope); err != nil {
 			return "", err
@@ -103,7 +104,7 @@ func (c *Call) TokenEnd(lifetime string, now store.Time) (ends store.Time, err e
 		return own, nil
 	}
 	return 0, Problemf(http.StatusForbidden, wire.CodeNotPermitted,
-		"the token would outlive the one of this request, which expires on %s", FormatTime(own.Time())).
+		"the token would outlive this request's token, which expires on %s", FormatTime(own.Time())).
 		WithHint("give a shorter lifetime, or leave it out: the token then expires no later")
 }
 

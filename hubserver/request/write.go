@@ -13,7 +13,7 @@ import (
 )
 
 // Done says what a write did. Account, Action, Object and Detail are the row of the audit log; without
-// an Account there is no row: nothing was changed, or nothing that the log has.
+// an Account there is no row: nothing was changed, or nothing that is audited.
 type Done struct {
 	Account string // the account that owns the object
 	Action  string // such as config.write
@@ -23,7 +23,7 @@ type Done struct {
 	Token   string // with an Actor: what logs may show of the token
 	Also    []Done // more rows
 
-	ResourceID int64  // that was created: once it is deleted, the saved answer is not repeated
+	ResourceID int64  // of the created resource: once it is deleted, the saved answer is not repeated
 	Reply      *Reply // what Write responds with; nil: the handler responds
 }
 
@@ -166,7 +166,7 @@ func (c *Call) Repeated() (bool, error) {
 func (c *Call) repeat(first *store.Answer, bodyHash string) error {
 	if first.BodyHash != bodyHash {
 		return Problemf(http.StatusUnprocessableEntity, wire.CodeIdempotencyMismatch,
-			"this Idempotency-Key came with another body before").WithHint("give each new request a new key")
+			"this Idempotency-Key was used with another body").WithHint("give each new request a new key")
 	}
 	if first.Location != "" {
 		c.W.Header().Set("Location", first.Location)
@@ -204,7 +204,7 @@ func (c *Call) Author(via string) (store.Author, error) {
 	switch {
 	case utf8.RuneCountInString(by.Message) > maxMessage:
 		return by, Problemf(http.StatusUnprocessableEntity, wire.CodeMessageTooLong,
-			"the message has %d characters, and at most %d are kept", utf8.RuneCountInString(by.Message), maxMessage).
+			"the message has %d characters; the limit is %d", utf8.RuneCountInString(by.Message), maxMessage).
 			WithHint("shorten it, and put the details where the message can link to")
 	case strings.ContainsFunc(by.Message, breaksLine):
 		return by, InvalidBody("", "message must be one line without control characters")

@@ -145,7 +145,7 @@ func TestWrite_FirstAnswerToAKeyIsRepeated(t *testing.T) {
 			status               int
 			detail               string
 		}{
-			{"another body", "anna", "other", "new", 422, "came with another body"},
+			{"another body", "anna", "other", "new", 422, "was used with another body"},
 			{"another key", "anna", "new", "key", 409, "it exists"},
 			{"a refusal is computed again", "anna", "new", "key", 409, "it exists"},
 			{"another caller", "ci", "new", "new", 409, "it exists"},

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pipeline is the runner of a write on PostgreSQL. A round trip takes longer than most statements, so that those whose
-// answer nobody awaits, such as BEGIN, are sent together with the next one.
+// pipeline is the runner of a write on PostgreSQL. A round trip takes longer than most statements, so that
+// statements whose result is not needed at once, such as BEGIN, are sent with the next one.
 type pipeline struct {
 	conn  *pgx.Conn
 	batch pgx.Batch // not sent yet

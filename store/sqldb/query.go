@@ -116,7 +116,7 @@ func Column[T any](v Reader, text string, args ...any) ([]T, error) {
 }
 
 // Exec changes rows, and returns how many. ErrExists if a row with that key exists already, ErrReference if
-// another row refers to one that would be deleted, or a row would refer to none.
+// another row refers to one that would be deleted, or a row would refer to a missing one.
 func (tx *Tx) Exec(text string, args ...any) (int, error) {
 	ctx, cancel := tx.limited()
 	defer cancel()

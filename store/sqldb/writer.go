@@ -42,7 +42,7 @@ type write struct {
 	done chan struct{} // closed by end, which has set err before
 }
 
-// A transaction with so many writes, or that began so long ago, takes no more of them.
+// Limits of one shared transaction: writes, and time.
 const (
 	sharedWrites = 256
 	fewWrites    = 16 // with fewer, it lets other goroutines run first, which may be about to write
