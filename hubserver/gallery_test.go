@@ -202,6 +202,9 @@ func checkViews(t *testing.T, hub *testHub, views []view) {
 			if hidden := do(t, b, chromedp.Evaluate[[]string](hiddenControls)); len(hidden) > 0 {
 				t.Errorf("in forced colours these have no border or underline: %q", hidden)
 			}
+			if alike := do(t, b, chromedp.Evaluate[[]string](unmarked)); len(alike) > 0 {
+				t.Errorf("in forced colours these look as the others do: %q", alike)
+			}
 			if misdeeds := do(t, b, chromedp.Evaluate[[]string](`window.misdeeds`)); len(misdeeds) > 0 {
 				t.Errorf("the policy was broken: %q", misdeeds)
 			}
@@ -223,6 +226,13 @@ func checkViews(t *testing.T, hub *testHub, views []view) {
 // where grounds and shadows are not drawn.
 const hiddenControls = `[...document.querySelectorAll(".button, input:not([type=hidden], [type=radio], [type=checkbox]), select, textarea, .notice, .badge")]
 	.filter(e => e.checkVisibility() && !e.matches(".quiet") && getComputedStyle(e).borderTopStyle == "none").map(e => e.outerHTML.slice(0, 200))`
+
+// unmarked lists the tabs and segments that are current, and have the border that the others have too:
+// forced colours draw a transparent one in the colour of the text.
+const unmarked = `[...document.querySelectorAll(".tabs [aria-current], .segments [aria-current]")]
+	.filter(e => [...e.closest("ul, .segments").querySelectorAll("a:not([aria-current])")].some(a =>
+		getComputedStyle(a).borderBottomColor !== getComputedStyle(document.body).backgroundColor))
+	.map(e => e.textContent)`
 
 // press types keys.
 func (b *browser) press(t *testing.T, keys string) {
