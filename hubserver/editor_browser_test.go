@@ -353,6 +353,9 @@ func TestEditor_ShowsWhatTheSchemaSays(t *testing.T) {
 	b := edit(t, hub, "alice")
 	await(t, b, `state("title") === "unset" && row("title").querySelector(".name").textContent === "Title <img src=x>" &&
 		field("title").placeholder === "Pets" && row("title").textContent.includes("Shown at the top.")`)
+	if !run[bool](t, b, `return Boolean(field("theme.size").compareDocumentPosition(named("Remove", row("theme.size"))) & 4)`) {
+		t.Error("the Tab key leads to what removes a field before the field")
+	}
 	act(t, b, `type("title", "Animals"); pick("theme.colour", "plum"); type("theme.size", "2.5")`)
 	await(t, b,
 		`row("title").querySelector(".error") && row("theme.size").querySelector(".error") && row("theme.size").querySelector("[type=range]").max === "2"`)

@@ -108,11 +108,11 @@ export function Field({ k }) {
         {required && <span class="req">required</span>}
         <code class="key">{shown(k)}</code>
         {typed && <TypeSelect value={f} label={`Type of ${shown(k)}`} onInput={(type, input) => set(k, type, input)} />}
-        <Actions f={f} required={required} />
       </header>
       {help && <p class="help" dir="auto">{help}</p>}
       <div class="control"><Value {...{ f, of, id, name, notes, wrong }} /></div>
       <Notes f={f} id={notes} wrong={wrong} />
+      <Actions f={f} required={required} />
     </div>
   );
 }
