@@ -378,6 +378,13 @@ func TestEditor_WorksWithKeysOnly(t *testing.T) {
 	hub.settings(`{"theme": {"colour": "teal", "size": 1}, "title": "Pets"}`)
 	b := edit(t, hub, "alice")
 	keys := func(text string, opts ...chromedp.KeyOption) { do(t, b, chromedp.KeyEvent(text, opts...)) }
+	keys("?")
+	await(t, b, `document.activeElement.matches("#shortcuts:popover-open")`)
+	for _, found := range b.audit(t) {
+		t.Error(found)
+	}
+	keys(kb.Escape)
+	await(t, b, `!document.querySelector(":popover-open")`)
 	keys("/")
 	await(t, b, `document.activeElement.type === "search"`)
 	keys(kb.Backspace + "size") // the protocol types a character whose key press was handled

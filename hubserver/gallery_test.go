@@ -330,6 +330,6 @@ func TestGallery_KeyboardWithoutJavaScript(t *testing.T) {
 	b.follow(t, "/?q=portal")
 	b.tabTo(t, ".who summary")
 	b.press(t, kb.Enter)
-	b.tabTo(t, ".who button")
+	b.tabTo(t, ".who form button")
 	b.follow(t, "/sign-in")
 }

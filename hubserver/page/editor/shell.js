@@ -32,11 +32,12 @@ addEventListener('keydown', event => {
   close(null)
 })
 
-// The palette: ⌘K on a Mac, Ctrl+K elsewhere.
+// The palette: ⌘K on a Mac, Ctrl+K elsewhere. All shortcuts: ?
 const mac = navigator.platform.startsWith('Mac')
 const search = document.querySelector('.bar .find')
+const shortcuts = document.getElementById('shortcuts')
 const palette = async () => (await import('./palette.js')).open()
-search.querySelector('kbd').textContent = mac ? '⌘K' : 'Ctrl K'
+if (mac) for (const kbd of document.querySelectorAll('kbd')) kbd.textContent = kbd.textContent.replace('Ctrl ', '⌘')
 search.querySelector('kbd').hidden = false
 const key = Object.assign(document.createElement('button'), { type: 'button', className: 'button quiet icon search' })
 key.setAttribute('aria-label', 'Go to a project or key')
@@ -44,6 +45,7 @@ key.append(search.querySelector('svg').cloneNode(true))
 key.addEventListener('click', palette)
 search.after(key)
 addEventListener('keydown', event => {
+  if (event.key === '?' && !event.target.closest('input, textarea, select, dialog')) shortcuts.showPopover()
   if (event.key !== 'k' || !(mac ? event.metaKey : event.ctrlKey) || event.shiftKey || event.altKey) return
   event.preventDefault()
   palette()
