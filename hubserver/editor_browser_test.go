@@ -41,7 +41,8 @@ func TestEditor_EditReviewSave(t *testing.T) {
 	act(t, b, `change(dialog().querySelector(".message input"), "New look")`)
 	act(t, b, `press("Save", dialog())`)
 	await(t, b, `notes().some(n => n.startsWith("Saved: 1 added, 4 changed, 1 removed."))`)
-	await(t, b, `document.getElementById("written").textContent.includes("by alice · “New look”")`)
+	await(t, b, `document.getElementById("written").textContent.includes("by alice · “New look”") &&
+		document.querySelector(".tabs [href$=history]").textContent === "History 2"`)
 	saved := hub.wantConfig(
 		`{"fonts":["Inter",2.50],"theme.big":12345678901234567890,"theme.colour":"plum","theme.dark":false,"theme.density":1.00,"theme.new\\.key":0.10,"title":"Pets"}`)
 	if saved.UpdatedVia != wire.ViaPage || saved.UpdatedBy != "alice" {

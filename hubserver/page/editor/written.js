@@ -1,4 +1,5 @@
-// written.js keeps the line up to date that says above a project's tabs who saved its config.
+// written.js keeps the line up to date that says above a project's tabs who saved its config, and how many
+// revisions the History tab has.
 
 let busy = Promise.resolve();
 
@@ -15,6 +16,8 @@ async function read(revision) {
   const former = document.getElementById("written");
   if (!former || former.dataset.revision === revision) return;
   const text = await (await fetch(location.href, { headers: { Accept: "text/html" } })).text();
-  const line = new DOMParser().parseFromString(text, "text/html").getElementById("written");
-  if (line) former.replaceWith(line);
+  const now = new DOMParser().parseFromString(text, "text/html");
+  const tab = '.tabs [href$="/history"]';
+  document.querySelector(tab).replaceChildren(...now.querySelector(tab).childNodes);
+  former.replaceWith(now.getElementById("written"));
 }
