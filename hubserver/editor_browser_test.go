@@ -342,8 +342,9 @@ func TestEditor_ShowsWhatTheSchemaSays(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)
 	hub.project()
-	hub.settings(`{"theme": {"colour": "teal", "size": 1.5}}`)
+	hub.settings(`{"tags": ["a"], "theme": {"colour": "teal", "size": 1.5}}`)
 	const schema = `{"properties": {
+		"tags": {"type": "array", "items": {"type": "string"}},
 		"title": {"title": "Title <img src=x>", "description": "Shown at the top.", "type": "string", "default": "Pets",
 			"maxLength": 5},
 		"theme": {"properties": {"colour": {"enum": ["teal", "plum"]}, "size": {"type": "number", "minimum": 1,
@@ -353,15 +354,19 @@ func TestEditor_ShowsWhatTheSchemaSays(t *testing.T) {
 		schemaBundle(t, "2.0.0", `{"schema": "s.json"}`, file{name: "s.json", content: schema})).want(201)
 	b := edit(t, hub, "alice")
 	await(t, b, `state("title") === "unset" && row("title").querySelector(".name").textContent === "Title <img src=x>" &&
-		field("title").placeholder === "Pets" && row("title").textContent.includes("Shown at the top.")`)
+		row("title").querySelector(".was").textContent === "default “Pets”" && row("title").textContent.includes("Shown at the top.")`)
 	if !run[bool](t, b, `return Boolean(field("theme.size").compareDocumentPosition(named("Remove", row("theme.size"))) & 4)`) {
 		t.Error("the Tab key leads to what removes a field before the field")
 	}
-	act(t, b, `type("title", "Animals"); pick("theme.colour", "plum"); type("theme.size", "2.5")`)
+	act(t, b, `type("title", "Animals"); pick("theme.colour", "plum"); type("theme.size", "2.5"); type("tags", "a\n\n\"b\"\n")`)
+	if got := run[string](t, b, `return field("tags").value`); got != "a\n\n\"b\"\n" {
+		t.Errorf("the lines became %q while they were typed", got)
+	}
 	await(t, b,
 		`row("title").querySelector(".error") && row("theme.size").querySelector(".error") && row("theme.size").querySelector("[type=range]").max === "2"`)
 	act(t, b, `review()`)
-	want := []string{`changed: theme.colour: "teal" → "plum"`, "changed: theme.size: 1.5 → 2.5", `added: title: "Animals"`}
+	want := []string{`changed: tags: elements: 1 added+ [1] "\"b\""`, `changed: theme.colour: "teal" → "plum"`,
+		"changed: theme.size: 1.5 → 2.5", `added: title: "Animals"`}
 	await(t, b, `dialog().querySelectorAll(".found li").length === 2`)
 	if diff := cmp.Diff(want, run[[]string](t, b, `return changes()`)); diff != "" {
 		t.Error(diff)
@@ -369,7 +374,12 @@ func TestEditor_ShowsWhatTheSchemaSays(t *testing.T) {
 	act(t, b, `press("Keep editing", dialog())`)
 	act(t, b, `press("Reset", row("title"))`)
 	await(t, b, `state("title") === "unset" && document.activeElement === field("title")`)
-	b.quiet(t)
+
+	// The review says it, too, when the role was taken away meanwhile.
+	hub.demote("alice")
+	act(t, b, `type("title", "Owls"); review()`)
+	await(t, b, `dialog().querySelector(".notice.bad")?.textContent.includes("only writers and admins") &&
+		!dialog().querySelector(".primary")`)
 }
 
 func TestEditor_WorksWithKeysOnly(t *testing.T) {

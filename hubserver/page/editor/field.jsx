@@ -24,11 +24,9 @@ export function nameOf(key) {
 function Value({ f, of, id, name, notes, wrong }) {
   if (page.readOnly && f.state === "unset") return <span id={id} class="help">not set</span>;
   if (page.readOnly || f.state === "removed") return <span id={id} class="read"><Reading text={f.before} /></span>;
-  const byDefault = fallback(of);
   const list = isReferenceKey(f.key) ? "targets" : undefined;
-  const placeholder = f.state === "unset" && byDefault !== null ? byDefault.replace(/^"(.*)"$/, "$1") : undefined;
   return (
-    <Control value={f} about={of} label={name} id={id} list={list} placeholder={placeholder} aria-describedby={notes}
+    <Control value={f} about={of} label={name} id={id} list={list} aria-describedby={notes}
       aria-invalid={wrong ? "true" : undefined} onInput={(type, input) => set(f.key, type, input)} />
   );
 }
@@ -46,6 +44,7 @@ function missing(f) {
 function Notes({ f, id, wrong }) {
   const advice = wrong ? "" : missing(f);
   const input = f.type === "text" ? f.input.replace(/[\n\t]/g, "") : "";
+  const byDefault = f.state === "unset" && fallback(about(f.key));
   return (
     <div class="notes" id={id}>
       {wrong && <p class="error"><Icon name="warn" />{wrong}</p>}
@@ -53,6 +52,7 @@ function Notes({ f, id, wrong }) {
       {shown(input) !== input && <p class="help">Contains characters that are not visible: <Reading text={input} /></p>}
       {f.state === "changed" && <p class="was">was <Was text={f.before} /></p>}
       {f.state === "removed" && <p class="was">will be removed</p>}
+      {byDefault && <p class="was">default <Was text={byDefault} /></p>}
     </div>
   );
 }

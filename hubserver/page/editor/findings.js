@@ -108,7 +108,7 @@ export async function check() {
     show(error.status === 422 ? error.errors : []);
     if (error.code === "settings_invalid")
       blocked.value = "The project’s schema is enforced. Mend this before you save:";
-    else if (error.status === 422) blocked.value = error.message;
+    else if ([403, 422].includes(error.status)) blocked.value = error.message;
   }
 }
 

@@ -2,7 +2,7 @@
 // says, and nothing of keys or of the config around the value.
 
 import { useState } from "preact/hooks";
-import { parse, pretty } from "./json.js";
+import { parse, pretty, write } from "./json.js";
 import { shown } from "./keys.js";
 import { choices, limit } from "./schema.js";
 import { convert, toInput, toText, types } from "./values.js";
@@ -53,7 +53,7 @@ export function Control({ value, about, label, onInput, ...props }) {
   const allowed = choices(about);
   if (allowed && value.type !== "list") return <Choice {...{ value, allowed, label, onInput, props }} />;
   const widgets = { boolean: Switch, number: NumberField, list: JSONField, null: Fixed, object: Fixed, secret: Secret };
-  const Widget = widgets[value.type] ?? TextField;
+  const Widget = listed(value, about) ? Lines : widgets[value.type] ?? TextField;
   return <Widget key={value.type} {...{ value, about, label, onInput, props }} />;
 }
 
@@ -129,6 +129,27 @@ function Area({ value: { type, input }, onInput, ...props }) {
       class={`${props.class ?? ""}${huge ? " huge" : ""}`} value={input.replace(/\r\n?/g, "\n")}
       onInput={(e) => onInput(type, windows ? e.target.value.replaceAll("\n", "\r\n") : e.target.value)} />
   );
+}
+
+// listed returns the texts of a list that a schema wants to have texts, null where one of them is no line.
+function listed({ type, input }, about) {
+  if (type !== "list" || about?.items?.type !== "string") return null;
+  const { text = "[]" } = toText({ type, input });
+  const all = parse(text);
+  return all.every((line) => typeof line === "string" && /^.+$/.test(line)) ? all : null;
+}
+
+// Lines is a list of texts, one a line. An empty line is nothing but where somebody types.
+function Lines({ value, about, onInput, props }) {
+  const [typed, setTyped] = useState("");
+  const split = (text) => text.split("\n").filter(Boolean);
+  const type = (_, text) => {
+    setTyped(text);
+    onInput("list", pretty(split(text)));
+  };
+  const lines = listed(value, about);
+  const input = write(split(typed)) === write(lines) ? typed : lines.join("\n");
+  return <Area {...props} placeholder="One per line" value={{ input }} onInput={type} />;
 }
 
 function JSONField({ value, onInput, props }) {
