@@ -380,6 +380,27 @@ func TestEditor_ShowsWhatTheSchemaSays(t *testing.T) {
 	act(t, b, `type("title", "Owls"); review()`)
 	await(t, b, `dialog().querySelector(".notice.bad")?.textContent.includes("only writers and admins") &&
 		!dialog().querySelector(".primary")`)
+	b.visit(t, hub.url+"/@acme/web")
+	await(t, b, `notes()[0] === "This tab keeps your unsaved changes to 4 keys until you may write to the project again."`)
+}
+
+func TestEditor_SaysThatASaveIsUncertain(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	hub.settings(`{"a": 1}`)
+	b := edit(t, hub, "alice")
+	act(t, b, `type("a", "2"); window.real = fetch; window.fetch = async (at, options) => {
+		const answer = await real(at, options);
+		if (options.method === "PATCH") throw new TypeError("the connection was lost");
+		return answer;
+	}`)
+	save(t, b)
+	await(t, b, `notes().some(n => n.startsWith("The hub could not be reached. The save may have been applied"))`)
+	hub.wantConfig(`{"a":2}`)
+	act(t, b, `window.fetch = real; press("Try again")`)
+	await(t, b, `notes().some(n => n.startsWith("alice saved the same changes already.")) && !editor.querySelector(".dock")`)
+	b.quiet(t)
 }
 
 func TestEditor_WorksWithKeysOnly(t *testing.T) {

@@ -27,6 +27,7 @@ const attempts = 4;
 const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const some = (names) => `${names.slice(0, 3).map(shown).join(", ")}${names.length > 3 ? " and more" : ""}`;
 const kept = "Nothing was saved; your changes are kept in this tab.";
+const unknown = "The save may have been applied all the same; your changes are kept in this tab.";
 
 // keep stores the draft in this tab, and returns whether the browser did.
 export function keep() {
@@ -39,14 +40,19 @@ export function keep() {
 
 // restore takes up the tab's draft. One of another revision is not applied before somebody says so.
 export function restore() {
-  const draft = page.readOnly ? null : load(page.project);
+  const draft = load(page.project);
   if (!draft || draft.edits.size === 0) return;
+  const what = `your unsaved changes to ${plural(draft.edits.size, "key")}`;
+  if (page.readOnly) {
+    say("restored", "warning", `This tab keeps ${what} until you may write to the project again.`);
+    return;
+  }
   if (draft.revision !== base.peek().revision) {
     hold(draft);
     return;
   }
   rebase(base.peek(), draft.edits);
-  say("restored", "info", `Restored your unsaved changes to ${plural(draft.edits.size, "key")}.`);
+  say("restored", "info", `Restored ${what}.`);
 }
 
 // hold asks what to do with a draft.
@@ -175,7 +181,7 @@ function failed(error, retry) {
   if (error.errors.length > 0) findings.show(error.errors);
   const again = error.status === 0 || error.status >= 500 ? { "Try again": retry } : {};
   const text = [error.message, error.hint].filter(Boolean).map(sentence).join(" ");
-  say("saved", "bad", `${text} ${kept}`, again);
+  say("saved", "bad", `${text} ${error.code === "" ? unknown : kept}`, again);
 }
 
 const sentence = (text) => (/[.!?]$/.test(text) ? text : `${text[0].toUpperCase()}${text.slice(1)}.`);
