@@ -27,7 +27,6 @@ import { Icon } from "./widgets.jsx";
 
 const { page } = hub;
 const root = document.getElementById("editor");
-const count = (n) => `${n.toLocaleString("en")} ${n === 1 ? "key" : "keys"}`;
 
 // reveal moves the focus to a key, whatever is shown.
 function reveal(key) {
@@ -67,11 +66,11 @@ function Tools() {
       <div class="find">
         <Icon name="search" />
         <input type="search" aria-label="Filter keys and values" maxLength={200}
-          placeholder={`Filter ${count(total.value)}`} autocomplete="off" spellcheck={false}
+          placeholder={`Filter ${save.plural(total.value, "key")}`} autocomplete="off" spellcheck={false}
           aria-keyshortcuts="/" value={query.value} onInput={(e) => { query.value = e.target.value; }} />
         <kbd aria-hidden="true">/</kbd>
       </div>
-      <p class="unseen" role="status">{only && `${only.size.toLocaleString("en")} of ${count(total.value)}`}</p>
+      <p class="unseen" role="status">{only && `${only.size.toLocaleString("en")} of ${save.plural(total.value, "key")}`}</p>
       {undoable && (
         <button type="button" class="button quiet" onClick={save.reviewUndo}>
           <Icon name="undo" /><span>Undo last save</span>

@@ -6,7 +6,7 @@ import { base, dirty, edits, problems } from "./draft.js";
 import { nameOf } from "./field.jsx";
 import { present } from "./findings.js";
 import { page, who } from "./hub.js";
-import { decide, discard, phase } from "./save.js";
+import { decide, discard, phase, plural } from "./save.js";
 import { changedOnly } from "./sections.jsx";
 import { share } from "./share.js";
 import { toasts, unsay } from "./toasts.js";
@@ -38,8 +38,6 @@ function Toast({ kind, look, text, actions = {}, link }) {
     </div>
   );
 }
-
-const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 // Held asks what to do with a draft that was made on another revision, or by somebody else.
 function Held({ draft }) {

@@ -24,7 +24,7 @@ export const phase = signal(idle);
 // attempts is how often a save is repeated on a newer config, when others save at once.
 const attempts = 4;
 
-const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+export const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const some = (names) => `${names.slice(0, 3).map(shown).join(", ")}${names.length > 3 ? " and more" : ""}`;
 const kept = "Nothing was saved; your changes are kept in this tab.";
 const unknown = "The save may have been applied all the same; your changes are kept in this tab.";

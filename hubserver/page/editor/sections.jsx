@@ -105,29 +105,15 @@ function More() {
   return <div ref={end} class="more" />;
 }
 
-// marks are the sections that have changes, and findings.
-const marks = computed(() => {
-  const of = new Map();
-  const mark = (key, value) => of.set(key, value);
-  for (const key of edits.value.keys()) mark(key, "changed");
-  for (const { key } of present.value) mark(key, "bad");
-  for (const key of problems.value.keys()) mark(key, "bad");
-  return of;
-});
+// changed and wrong are the ids of the sections that have changes, and findings.
+const idOf = computed(() => new Map(sections.value.flatMap((s) => s.keys.map((key) => [key, s.id]))));
+const idsOf = (all) => new Set(all.map((key) => idOf.value.get(key)));
+const changed = computed(() => idsOf([...edits.value.keys()]));
+const wrong = computed(() => idsOf([...present.value.map((f) => f.key), ...problems.value.keys()]));
 
-function Dot({ section }) {
-  const found = new Set(section.keys.length > marks.value.size
-    ? [...marks.value].filter(([key]) => inSection(section, key)).map(([, value]) => value)
-    : section.keys.map((key) => marks.value.get(key)));
-  if (found.has("bad")) return <span class="dot bad"><span class="unseen">has findings</span></span>;
-  return found.has("changed") && <span class="dot"><span class="unseen">changed</span></span>;
-}
-
-const sets = new WeakMap();
-
-function inSection(section, key) {
-  if (!sets.has(section)) sets.set(section, new Set(section.keys));
-  return sets.get(section).has(key);
+function Dot({ section: { id } }) {
+  if (wrong.value.has(id)) return <span class="dot bad"><span class="unseen">has findings</span></span>;
+  return changed.value.has(id) && <span class="dot"><span class="unseen">changed</span></span>;
 }
 
 // mostLinks is how many sections of other keys have a link of their own.
