@@ -390,16 +390,25 @@ func TestEditor_SaysThatASaveIsUncertain(t *testing.T) {
 	hub.project()
 	hub.settings(`{"a": 1}`)
 	b := edit(t, hub, "alice")
-	act(t, b, `type("a", "2"); window.real = fetch; window.fetch = async (at, options) => {
-		const answer = await real(at, options);
-		if (options.method === "PATCH") throw new TypeError("the connection was lost");
-		return answer;
-	}`)
+	act(t, b, `window.real = fetch; window.fetch = async (at, options) => {
+		await real(at, options);
+		throw new TypeError("the connection was lost");
+	}; type("a", "2")`)
 	save(t, b)
 	await(t, b, `notes().some(n => n.startsWith("The hub could not be reached. The save may have been applied"))`)
 	hub.wantConfig(`{"a":2}`)
 	act(t, b, `window.fetch = real; press("Try again")`)
 	await(t, b, `notes().some(n => n.startsWith("alice saved the same changes already.")) && !editor.querySelector(".dock")`)
+
+	// The hub's event says it as well.
+	act(t, b, `window.fetch = async (at, options) => {
+		const answer = await real(at, options);
+		if (options.method === "PATCH") throw new TypeError("the connection was lost");
+		return answer;
+	}; type("a", "3")`)
+	save(t, b)
+	await(t, b, `notes().some(n => n.startsWith("alice saved through the project page: 1 changed. It is shown here.")) &&
+		!editor.querySelector(".dock") && !notes().some(n => n.startsWith("The hub could not be reached"))`)
 	b.quiet(t)
 }
 

@@ -234,10 +234,11 @@ export const flashed = signal(new Set());
 function follow(newer) {
   const made = difference(base.peek().values, newer.values);
   const what = `${who(newer)} saved through ${way(newer.via)}: ${counts(made)}.`;
-  if (dirty.peek() || phase.peek() !== idle) return offer(newer, what);
+  const { kept: left, conflicts } = merge(edits.peek(), newer.values); // nothing, if a save without an answer was applied
+  if (left.size + conflicts.length > 0 || phase.peek() !== idle) return offer(newer, what);
   rebase(newer, new Map());
   sayWritten(newer.revision);
-  unsay("done"); // that save can no longer be undone
+  unsay("done", "saved"); // that save can no longer be undone
   say("live", "info", `${what} It is shown here.`);
   flashed.value = new Set(made.map((c) => c.key));
 }
