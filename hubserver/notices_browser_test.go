@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 func TestNotices_StayInView(t *testing.T) {
@@ -33,5 +35,14 @@ func TestNotices_StayInView(t *testing.T) {
 	await(t, b, `(`+seen+`)("Discarded 1 change.") && state("key41") === "same"`)
 	act(t, b, `press("Undo", editor.querySelector(".toasts"))`)
 	await(t, b, `notes().length === 0 && field("key41").value === "410"`)
+
+	// On a phone it begins beside its dot, however long it is.
+	do(t, b, chromedp.EmulateViewport(320, 640))
+	hub.as("anna").put(clientCfg, `{"settings": {"key40": 4}}`).want(200)
+	await(t, b, `notes().some(n => n.startsWith("anna saved through push:"))`)
+	if top := run[float64](t, b, `const n = editor.querySelector(".toasts .notice");
+		return n.firstElementChild.getBoundingClientRect().top - n.getBoundingClientRect().top`); top > 16 {
+		t.Errorf("the text begins %v pixels below the dot", top)
+	}
 	b.quiet(t)
 }
