@@ -93,6 +93,26 @@ func TestPane_FollowsEditorBeforeAndAfterSave(t *testing.T) {
 	other.quiet(t)
 }
 
+func TestPane_ShowsFailureWithoutScrolling(t *testing.T) {
+	t.Parallel()
+	hub := previewHub(t)
+	hub.settings(`{"title": "First"}`)
+	app := filesOf(t, "app")
+	for i, f := range app {
+		if f.name == "src/App.tsx" {
+			app[i].content = "const broken = ;"
+		}
+	}
+	hub.as("alice").put(baseFiles, archive(t, app...)).want(200)
+	b := signedIn(t, hub, "alice")
+	do(t, b, chromedp.EmulateViewport(1440, 900))
+	b.visit(t, hub.url+"/@acme/web")
+	awaitPane(t, b, `pane.dataset.state === "failed" && part("failure").textContent.includes("src/App.tsx:1")`)
+	if bottom := run[float64](t, b, paneHands+`return part("failure").getBoundingClientRect().bottom`); bottom > 900 {
+		t.Errorf("it ends at %v, below the window", bottom)
+	}
+}
+
 func TestPane_ComparesGeneratedFilesOnRequest(t *testing.T) {
 	t.Parallel()
 	hub := previewHub(t)
