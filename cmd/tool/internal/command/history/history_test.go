@@ -200,7 +200,8 @@ func TestRestore_AsksAgainWhenTheConfigChangesMeanwhile(t *testing.T) {
 		return true
 	})
 	w.Run(history.RestoreCommand, "web", revisions[0]).Done()
-	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], "carol") || !strings.Contains(w.UI.Asked[1], "alice changed it while you looked") ||
+	if len(w.UI.Asked) != 2 || !strings.Contains(w.UI.Asked[0], "carol") ||
+		!strings.Contains(w.UI.Asked[1], "alice changed it while you looked") ||
 		!strings.Contains(w.UI.Asked[1], "fourth") {
 		t.Errorf("asked %q", w.UI.Asked)
 	}
