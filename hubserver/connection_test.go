@@ -318,7 +318,7 @@ func TestConnection_StalledBodyTimesOut(t *testing.T) {
 			}
 			start := time.Now()
 			p := l.answer().problem(400, wire.CodeInvalidBody)
-			if took := time.Since(start); took != hubserver.DefaultLimits.BodyIdle || !strings.Contains(p.Detail, "stopped") {
+			if took := time.Since(start); took != hubserver.DefaultLimits.BodyIdle || !strings.Contains(p.Detail, "timeout") {
 				t.Errorf("after %d bytes: %q in %v", n, p.Detail, took)
 			}
 			l.closed()

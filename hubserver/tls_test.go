@@ -311,7 +311,7 @@ func TestHTTP2_StalledBodyTimesOut(t *testing.T) {
 			answer, _ := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			write.CloseWithError(errors.New("over"))
-			if took := time.Since(start); resp.StatusCode != 400 || !strings.Contains(string(answer), "stopped coming") ||
+			if took := time.Since(start); resp.StatusCode != 400 || !strings.Contains(string(answer), "timeout while reading") ||
 				took != hubserver.DefaultLimits.BodyIdle {
 				t.Errorf("after %d bytes: %d in %v: %s", n, resp.StatusCode, took, answer)
 			}

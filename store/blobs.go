@@ -43,7 +43,7 @@ func (b Blob) Open(buf []byte) ([]byte, error) {
 // and fails as Decompress does.
 func ReadBlob(frame []byte, limit int64) (b Blob, err error) {
 	// A skippable frame, say, would be sent but not hashed.
-	if err := checkFrame(frame, uint64(limit), maxWindow); err != nil {
+	if err := checkFrame(frame, uint64(limit)); err != nil {
 		return b, err
 	}
 	hash := sha256.New()

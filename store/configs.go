@@ -92,7 +92,6 @@ func (c Condition) HoldsConfig(r Revision) bool {
 // SettingsSchema says which JSON Schema the settings of a project have to pass: that of its stack version.
 type SettingsSchema struct {
 	StackID  int64
-	Version  string // of the stack, resolved
 	Digest   string // of a blob of the stack; "": the version has no schema
 	Enforced bool   // settings that do not pass are refused, not only reported
 
@@ -107,12 +106,12 @@ func (v View) SettingsSchema(project int64) (s SettingsSchema, err error) {
 }
 
 func (s *SettingsSchema) fields() []any {
-	return sqldb.Row(&s.StackID, &s.Version, &s.Digest, &s.Enforced, &s.Withdrawn, &s.UseVersion)
+	return sqldb.Row(&s.StackID, &s.Digest, &s.Enforced, &s.Withdrawn, &s.UseVersion)
 }
 
 // The schema of the project p, for queries of one row. Without a project, the columns are zero.
 const (
-	schemaColumns = `COALESCE(s.id, 0), COALESCE(sv.version, ''), COALESCE(sv.schema, ''),
+	schemaColumns = `COALESCE(s.id, 0), COALESCE(sv.schema, ''),
 		COALESCE(p.enforce_schema, FALSE),
 		CASE WHEN p.stack_version <> 'latest' AND sv.withdrawn_at <> 0 THEN sv.version ELSE '' END,
 		CASE WHEN p.stack_version <> 'latest' AND sv.withdrawn_at <> 0 THEN s.latest ELSE '' END`

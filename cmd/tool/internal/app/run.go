@@ -120,7 +120,11 @@ func (a *App) Begin(c *cobra.Command, _ []string) error {
 	}
 	if a.Origin.Given() {
 		if _, err := hubclient.ParseOrigin(a.Origin.String()); err != nil {
-			return cmdline.Usagef("--origin: %v", err)
+			e := cmdline.Usagef("--origin: %v", err)
+			if origin, err := hubclient.ParseOrigin("https://" + a.Origin.String()); err == nil {
+				e = e.WithHint("did you mean %s?", origin)
+			}
+			return e
 		}
 	}
 	return a.readEnv(c)

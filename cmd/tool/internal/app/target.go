@@ -194,19 +194,8 @@ func (t *Target) Fail(err error, doing string) error {
 	return f
 }
 
-// Record remembers what a local project has in common with a project on the hub at origin,
-// after a push or a pull of either part of base: in the sync state, in hub.json if the workspace
-// has no hub yet, and in pulled.json. files are those with the digest base.Tree. It returns
-// notes for the result; the failure is that of pulled.json, not_recorded.
-func (a *App) Record(
-	local *workspace.Project, origin string, base workspace.Pulled, files tree.Tree,
-) (notes []string, err error) {
-	a.RecordSync(origin, base, files)
-	err = local.RecordPulled(origin, base)
-	return a.RecordHub(local, origin), err
-}
-
-// RecordSync is the part of [App.Record] outside of the workspace.
+// RecordSync remembers on this machine what a local project has in common with a project on the hub at origin, after
+// a push or a pull of either part of base. files are those with the digest base.Tree.
 func (a *App) RecordSync(origin string, base workspace.Pulled, files tree.Tree) {
 	sync := a.SyncState()
 	if base.Revision != "" {

@@ -87,8 +87,8 @@ func viewCommand(a *app.App) *cobra.Command {
 		Short: "Show a hub project or open its page",
 		Long: `Show a hub project or open its page. Without an argument it is the one of the
 only local project. In an environment it is that of the environment, or one on
-its hub. Here and in other commands, the argument can also be the address of the
-project's page.`,
+its hub. Here, in the other commands of project and in pull, the argument can
+also be the address of the project's page.`,
 		Example: "  tool project view @acme/web\n  tool project view --web",
 		Args:    cmdline.AtMost("<@account/slug>"),
 

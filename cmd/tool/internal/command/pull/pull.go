@@ -382,8 +382,9 @@ func (p *pull) apply(ctx context.Context, plan *plan) (*result, error) {
 	if plan.files != nil && filesErr == nil && p.output == "" {
 		base.Tree, recordedFiles = plan.files.set.Tree, plan.files.set.Files
 	}
-	notes, recordErr := p.App.Record(p.Local, r.Origin, base, recordedFiles)
-	r.Notes = append(r.Notes, notes...)
+	p.App.RecordSync(r.Origin, base, recordedFiles)
+	recordErr := p.Local.RecordPulled(r.Origin, base)
+	r.Notes = append(r.Notes, p.App.RecordHub(p.Local, r.Origin)...)
 	if recordErr != nil && p.opts.FilesOnly {
 		r.Note("the base files could not be recorded: %v", failure.At(app.StageWrite, recordErr))
 		recordErr = nil

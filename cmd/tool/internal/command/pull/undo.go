@@ -3,7 +3,7 @@ package pull
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -51,7 +51,7 @@ func (p *pull) save(plan *plan) (*state.Undo, error) {
 		if p.isNew { // nothing of the user's is replaced
 			return nil
 		}
-		return add(state.File{Path: name}, digestOf(after), bytes.NewReader(before))
+		return add(state.File{Path: name}, fmt.Sprintf("%x", sha256.Sum256(after)), bytes.NewReader(before))
 	})
 	if err == nil && plan.files != nil {
 		err = plan.files.Save(func(f basefiles.Former) error {
@@ -72,11 +72,6 @@ func (p *pull) save(plan *plan) (*state.Undo, error) {
 		undo.End(false)
 	}
 	return undo, err
-}
-
-func digestOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }
 
 // undoLine is the command that undoes the pull.
@@ -191,7 +186,7 @@ func (p *pull) restore(u *state.Undo, r *result) (edited int, err error) {
 func (p *pull) restoreSettings(u *state.Undo, r *result, saved map[string]state.File) error {
 	edits, err := p.Client.PlanTexts(func(name string, now []byte) ([]byte, error) {
 		f, replaced := saved[name]
-		digest := digestOf(now)
+		digest := fmt.Sprintf("%x", sha256.Sum256(now))
 		if !replaced || digest == f.SHA256 { // the latter is restored already
 			return now, nil
 		}
