@@ -425,7 +425,7 @@ func TestEditor_WorksWithKeysOnly(t *testing.T) {
 		t.Error(found)
 	}
 	keys(kb.Escape)
-	await(t, b, `!document.querySelector(":popover-open")`)
+	await(t, b, `!document.querySelector(":popover-open") && document.activeElement === document.body`)
 	keys("/")
 	await(t, b, `document.activeElement.type === "search"`)
 	keys(kb.Backspace + "size") // the protocol types a character whose key press was handled
@@ -441,7 +441,7 @@ func TestEditor_WorksWithKeysOnly(t *testing.T) {
 	keys("s", chromedp.KeyModifiers(2)) // control
 	await(t, b, `dialog() && document.activeElement.textContent === "Save"`)
 	keys(kb.Escape)
-	await(t, b, `!dialog() && document.activeElement === field("theme.size")`)
+	await(t, b, `!document.querySelector("dialog.ask") && document.activeElement === field("theme.size")`)
 	keys("s", chromedp.KeyModifiers(2))
 	await(t, b, `dialog()`)
 	keys(kb.Enter)
