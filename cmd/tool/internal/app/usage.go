@@ -77,6 +77,15 @@ var (
 	Directories = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 )
 
+// OneOf completes one of a few values.
+func OneOf[T ~string](values ...T) Completion {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp)
+}
+
 // FirstOnly completes the first argument alone.
 func FirstOnly(complete Completion) Completion {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {

@@ -168,7 +168,7 @@ scope that yours lacks, and expires no later than yours.`,
 	fs := c.Flags()
 	fs.StringVar(&f.name, "name", "", "name the token `NAME`, such as pipeline")
 	fs.StringArrayVar(&f.scopes, "scope", []string{string(wire.ScopeWriteConfig)}, "allow this `SCOPE`; repeatable")
-	c.RegisterFlagCompletionFunc("scope", fixed(wire.Scopes...))
+	c.RegisterFlagCompletionFunc("scope", app.OneOf(wire.Scopes...))
 	fs.StringVar(&f.expires, "expires", "", expiresUsage)
 	c.AddCommand(listBotTokens(a), revokeBotTokens(a))
 	return c

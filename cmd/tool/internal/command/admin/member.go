@@ -28,7 +28,7 @@ func Member(a *app.App) *cobra.Command {
 func aboutOrg(
 	a *app.App, c *cobra.Command, role *string, do func(ctx context.Context, org, user string) error,
 ) *cobra.Command {
-	c.RegisterFlagCompletionFunc("role", fixed(wire.Reader, wire.Writer, wire.Admin))
+	c.RegisterFlagCompletionFunc("role", app.OneOf(wire.Reader, wire.Writer, wire.Admin))
 	c.RunE = a.Run(func(ctx context.Context, args []string) error {
 		if role != nil {
 			if err := checkRole(*role); err != nil {
@@ -48,15 +48,6 @@ func aboutOrg(
 		return do(ctx, org, user)
 	})
 	return a.HubFlags(c)
-}
-
-// fixed completes one of a few values.
-func fixed[T ~string](values ...T) app.Completion {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = string(v)
-	}
-	return cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp)
 }
 
 func checkRole(typed string) error {

@@ -127,7 +127,7 @@ better: its tokens do not end with yours.`,
 	fs.SortFlags = false
 	fs.StringVar(&f.name, "name", "", "name the token `NAME`, such as laptop")
 	fs.StringArrayVar(&f.scopes, "scope", nil, "allow this `SCOPE`; repeatable (default write:config)")
-	c.RegisterFlagCompletionFunc("scope", fixed(wire.Scopes...))
+	c.RegisterFlagCompletionFunc("scope", app.OneOf(wire.Scopes...))
 	fs.BoolVar(&f.readOnly, "read-only", false, "allow no scope, so that the token can only read")
 	fs.StringVar(&f.account, "account", "", "restrict the token to this `ACCOUNT`")
 	fs.StringVar(&f.project, "project", "", "restrict the token to the project `REF`, @account/slug")

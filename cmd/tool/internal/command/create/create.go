@@ -98,11 +98,8 @@ step.`,
 	app.AllowSecrets(c, &o.allowed)
 	o.given = fl.Changed
 	c.RegisterFlagCompletionFunc("from", a.LocalNames)
-	for flag, values := range map[string][]string{
-		"stack-version": {wire.Latest}, "visibility": {string(wire.Private), string(wire.Public)},
-	} {
-		c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
+	c.RegisterFlagCompletionFunc("stack-version", app.OneOf(wire.Latest))
+	c.RegisterFlagCompletionFunc("visibility", app.OneOf(wire.Private, wire.Public))
 	return a.HubFlags(a.EnvFlag(c))
 }
 

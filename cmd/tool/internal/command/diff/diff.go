@@ -69,8 +69,7 @@ the newest.`,
 	fl.BoolVar(&o.nameOnly, "name-only", false, "print only the keys, one on a line")
 	fl.BoolVar(&o.full, "full", false, "print all keys and whole values, however many and long")
 	fl.StringVar(&o.format, "format", "text", "print `text|markdown`; markdown is for a comment on a pull request")
-	formats := cobra.FixedCompletions([]string{"text", "markdown"}, cobra.ShellCompDirectiveNoFileComp)
-	c.RegisterFlagCompletionFunc("format", formats)
+	c.RegisterFlagCompletionFunc("format", app.OneOf("text", "markdown"))
 	return a.HubFlags(a.EnvFlag(c))
 }
 

@@ -21,10 +21,6 @@ import (
 	"example.com/projecthub/prompts"
 )
 
-// completeVisibility completes the value of --visibility.
-var completeVisibility = cobra.FixedCompletions(
-	[]string{string(wire.Private), string(wire.Public)}, cobra.ShellCompDirectiveNoFileComp)
-
 func checkVisibility(typed string) error {
 	if v := wire.Visibility(typed); v != wire.Private && v != wire.Public {
 		return cmdline.Usagef("--visibility is private or public, not %q", typed)
@@ -114,7 +110,7 @@ role admin.`,
 	fl.StringVar(&f.api, "api", "", "use the registered API `@ACCOUNT/SLUG`")
 	fl.BoolVar(&f.enforceSchema, "enforce-schema", false,
 		"refuse settings that the stack's schema does not allow; =false only reports them")
-	c.RegisterFlagCompletionFunc("visibility", completeVisibility)
+	c.RegisterFlagCompletionFunc("visibility", app.OneOf(wire.Private, wire.Public))
 	return a.HubFlags(a.EnvFlag(c))
 }
 
@@ -197,7 +193,7 @@ copy, and the role reader on those of the project, its stack and its API.`,
 	fl.SortFlags = false
 	fl.StringVar(&expires, "expires", "never", "have the hub delete the copy after this `LIFETIME`, such as 12h, 7d or 4w")
 	fl.StringVar(&visibility, "visibility", string(wire.Private), "set who can see the copy: `private|public`")
-	c.RegisterFlagCompletionFunc("visibility", completeVisibility)
+	c.RegisterFlagCompletionFunc("visibility", app.OneOf(wire.Private, wire.Public))
 	return a.HubFlags(c)
 }
 

@@ -69,7 +69,7 @@ stays, and publishing again without --bump is safe.`,
 	fl.SortFlags = false
 	several.Flags(a, c)
 	fl.StringVar(&o.Bump, "bump", "", "raise this `PART` of the version first: patch, minor or major")
-	c.RegisterFlagCompletionFunc("bump", cobra.FixedCompletions(parts, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("bump", app.OneOf(parts...))
 	fl.BoolVar(&o.DryRun, "dry-run", false, "show what would be published without publishing")
 	fl.BoolVar(&o.Force, "force", false, "publish without asking, and upload what is published already again")
 	return a.HubFlags(a.EnvFlag(c))
