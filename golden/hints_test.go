@@ -31,6 +31,7 @@ func TestCompletion_KnowsRevisionsRolesAndScopes(t *testing.T) {
 		want string
 	}{
 		{[]string{"show", "web", ""}, "r2\talice, just now\n"},
+		{[]string{"show", "@alice/web", ""}, "r2\talice, just now\n"},
 		{[]string{"restore", "web", ""}, "r2\talice, just now\n"},
 		{[]string{"member", "set", "acme", "nora", "--role", ""}, "reader\nwriter\nadmin\n"},
 		{[]string{"token", "create", "laptop", "--scope", "write:"}, "write:config\nwrite:catalog\n"},

@@ -279,7 +279,11 @@ func completeRevision(a *app.App) app.Completion {
 			return a.CompleteLocal(c, args, typed)
 		}
 		return a.FromHub(func(ctx context.Context, hub *identity.Hub) (found []string, err error) {
-			err = hub.EachConfigEntry(ctx, a.Destinations()[args[0]], func(e wire.ConfigEntry) bool {
+			project, err := a.ParseProject(args[0])
+			if err != nil {
+				return nil, err
+			}
+			err = hub.EachConfigEntry(ctx, project, func(e wire.ConfigEntry) bool {
 				found = append(found, fmt.Sprintf("r%d\t%s, %s", e.Number, app.Cell(e.UpdatedBy), app.Ago(e.UpdatedAt)))
 				return len(found) < 20
 			})

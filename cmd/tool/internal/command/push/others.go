@@ -137,14 +137,7 @@ func (p *push) addKeys(ctx context.Context, edits []failure.Edit, known map[stri
 		if config, isKnown := known[revision]; isKnown {
 			return config
 		}
-		known[revision] = nil
-		kept, err := p.Hub.ConfigRevision(ctx, p.Project, revision)
-		if err != nil {
-			return nil
-		}
-		if config, err := flat.Parse(kept.Config); err == nil {
-			known[revision] = &config
-		}
+		known[revision], _ = p.ConfigAt(ctx, revision) // without it, the edit is listed without its keys
 		return known[revision]
 	}
 	for i := range edits[:min(len(edits), maxKeyed)] {
