@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"maps"
 	"net/url"
 	"slices"
@@ -25,7 +24,7 @@ func (a *App) ProjectArgument(typed string) (ref.Ref, error) {
 }
 
 // pageProject reads the address of a project's page, such as https://hub.example.com/@acme/web/history.
-// It has to be one of the hub in use: no address that somebody sent says where a token goes.
+// It must be on the hub in use, so that a pasted address cannot choose where the token goes.
 func (a *App) pageProject(address string) (r ref.Ref, err error) {
 	page, err := url.Parse(address)
 	if err != nil {
@@ -35,10 +34,12 @@ func (a *App) pageProject(address string) (r ref.Ref, err error) {
 	if r, err = ref.Parse(segments[0] + "/" + segments[1]); err != nil {
 		return r, argumentError(err, address, "a project")
 	}
-	named := cmp.Or(a.Origin.String(), strings.TrimSpace(a.Getenv(identity.OriginVariable)), a.KnownHub())
-	inUse, _ := hubclient.ParseOrigin(named)
+	id, err := a.Identity()
+	if err != nil {
+		return r, err
+	}
 	origin, err := hubclient.ParseOrigin(page.Scheme + "://" + page.Host)
-	if err != nil || origin != inUse {
+	if err != nil || origin != id.Origin {
 		return r, cmdline.Usagef("%q is not a page of the hub in use", address).
 			WithHint("name the project, %s, and the hub by --origin", r)
 	}

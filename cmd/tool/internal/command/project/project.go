@@ -211,11 +211,10 @@ func target(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
 
 // named returns the hub project of an argument, and has the command use the environment's hub.
 func named(ctx context.Context, a *app.App, name string) (ref.Ref, error) {
-	r, err := a.ProjectArgument(name)
-	if err != nil {
-		return r, err
+	if err := a.UseEnvironmentHub(ctx); err != nil {
+		return ref.Ref{}, err
 	}
-	return r, a.UseEnvironmentHub(ctx)
+	return a.ProjectArgument(name)
 }
 
 // parseWhole reads the name of a project where a bare slug would have done, too.

@@ -78,9 +78,11 @@ func TestView_AsksTheHubOfTheEnvironment(t *testing.T) {
 	w := world(t)
 	delete(w.Env, "TOOL_HUB_TOKEN")
 	w.Write(".tool/web/client.prod.json", `{"origin": "http://127.0.0.1:1", "project": "@alice/web"}`)
-	for _, args := range [][]string{{"view", "--env", "prod"}, {"view", "@alice/web", "--env", "prod"}} {
-		w.Run(command, append(args, "--json")...).Fails("unreachable", "view")
+	for _, name := range [][]string{{}, {"@alice/web"}, {"http://127.0.0.1:1/@alice/web"}} {
+		args := append([]string{"view", "--env", "prod", "--json"}, name...)
+		w.Run(command, args...).Fails("unreachable", "view")
 	}
+	w.Run(command, "view", w.Origin+"/@alice/web", "--env", "prod").Exits(2).Prints("is not a page of the hub in use")
 	w.Env["TOOL_ENV"] = "prod"
 	for _, name := range []string{"web", "@alice/web"} {
 		w.Run(command, "rm", name, "--force", "--json").Fails("not_logged_in", "rm")
