@@ -36,7 +36,7 @@ func TestNotices_StayInView(t *testing.T) {
 	act(t, b, `press("Undo", editor.querySelector(".toasts"))`)
 	await(t, b, `notes().length === 0 && field("key41").value === "410"`)
 
-	// On a phone it begins beside its dot, however long it is.
+	// On a phone, a long message begins beside its dot, too.
 	do(t, b, chromedp.EmulateViewport(320, 640))
 	hub.as("anna").put(clientCfg, `{"settings": {"key40": 4}}`).want(200)
 	await(t, b, `notes().some(n => n.startsWith("anna saved through push:"))`)

@@ -307,7 +307,7 @@ func (h *testHub) eachTable(f func(table string, rows [][]string)) {
 func crossSite(a *answer, e *wire.Endpoint) {
 	a.t.Helper()
 	if slices.Equal(e.Returns, wire.HTML) {
-		if a.want(403); !strings.Contains(string(a.body), "ross-origin requests are not allowed") {
+		if a.want(403); !strings.Contains(string(a.body), "Cross-origin requests are not allowed") {
 			a.t.Errorf("%s: %s", a.call, a.body)
 		}
 		return

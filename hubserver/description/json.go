@@ -71,11 +71,11 @@ func readValue(data []byte, decoder *jsontext.Decoder, name string, b *budget) (
 	return n, err
 }
 
-// MaxJSON bounds a description as JSON, in bytes: JSON escapes characters, and repeats what an alias stands for.
+// MaxJSON bounds a description as JSON, in bytes: JSON escapes characters and expands aliases.
 const MaxJSON = 48 << 20
 
-// JSON returns the description as JSON. Numbers keep their text, and references stay references. If that has more
-// than MaxJSON bytes, it returns a part that has more, too.
+// JSON returns the description as JSON. Numbers keep their text, and references stay references. A text of more
+// than MaxJSON bytes is cut off, but is still longer than that.
 func (d *Description) JSON() []byte { return d.root.appendJSON(make([]byte, 0, d.JSONBytes)) }
 
 func (n *node) appendJSON(b []byte) []byte {

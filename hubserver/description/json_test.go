@@ -21,7 +21,7 @@ func TestJSON_KeepsNumbersReferencesAndOrder(t *testing.T) {
 	}
 }
 
-// A control character takes six bytes in JSON, and one in the text of which an alias stands for megabytes.
+// A control character takes six bytes in JSON, and an alias repeats a long text of them.
 func TestJSON_EndsOnceItIsTooLong(t *testing.T) {
 	d := accepted(t, "openapi: 3.0.0\npaths: {}\nx-a: &a \""+strings.Repeat(`\x01`, 1<<18)+"\"\nx-b: ["+
 		strings.Repeat("*a,", 120)+"]")

@@ -2,7 +2,6 @@ package request
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -53,7 +52,13 @@ func ScopesIn(row string) []wire.Scope {
 }
 
 // JoinScopes is the reverse of ScopesIn.
-func JoinScopes(scopes []wire.Scope) string { return strings.Trim(fmt.Sprint(scopes), "[]") }
+func JoinScopes(scopes []wire.Scope) string {
+	var row strings.Builder
+	for _, scope := range scopes {
+		row.WriteString(" " + string(scope))
+	}
+	return strings.TrimPrefix(row.String(), " ")
+}
 
 // OwnScopes returns scopes in the form of a row, sorted: 403 if the caller lacks one.
 func (c *Call) OwnScopes(scopes []wire.Scope) (string, error) {

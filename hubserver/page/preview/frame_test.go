@@ -78,7 +78,7 @@ func TestFrame_SaysWhatStackAndAppPrint(t *testing.T) {
 	if diff := cmp.Diff(want, w.printed()); diff != "" {
 		t.Error(diff)
 	}
-	// Of many lines the first hundred are shown, whatever they are printed with.
+	// The first hundred lines are shown, of all console methods together.
 	w.send(update{"changed": map[string]any{
 		"src/main.ts": "for (let i = 0; i < 80; i++) { console.log(i); console.info(i) }"}})
 	if got := len(w.printed()); got != 100 {

@@ -126,7 +126,7 @@ func checkEnrichments(doc document, name string, v jsonedit.Value) error {
 	return nil
 }
 
-// layer is an object of settings, and the file in which it stands.
+// layer is an object of settings and its file.
 type layer struct {
 	doc      document
 	settings jsonedit.Value // with the top-level enrichments
@@ -217,7 +217,7 @@ func follow(v jsonedit.Value, pointer string) (innermost jsonedit.Value, found b
 }
 
 // CheckSecrets refuses settings that hold an access token: what is in them goes to the hub. config is what they
-// fold to, where a token is found that the file escapes. The failure is token_in_file.
+// fold to: there, a token is found that the file writes with escapes. The failure is token_in_file.
 func (c *Client) CheckSecrets(config flat.Config) error {
 	docs := []document{c.doc}
 	if c.env != nil {
@@ -228,8 +228,9 @@ func (c *Client) CheckSecrets(config flat.Config) error {
 			return tokenIn(doc.at(i).String(), doc.Text()[i:])
 		}
 	}
-	if i := pat.Index(config.Canonical()); i >= 0 {
-		return tokenIn(docs[len(docs)-1].name, config.Canonical()[i:])
+	text := config.Canonical()
+	if i := pat.Index(text); i >= 0 {
+		return tokenIn(docs[len(docs)-1].name, text[i:])
 	}
 	return nil
 }

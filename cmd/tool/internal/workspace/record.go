@@ -12,8 +12,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Record writes value into the text member of client.json called field, project or api, whatever its value was, and
-// reports whether the file's bytes changed. It keeps edits that were made since c was read, and reads c again.
+// Record sets a text member of client.json, project or api, and reports whether the file's bytes changed. It keeps
+// edits that were made since c was read, and reads c again.
 //
 // When the file cannot be changed it stays as it was; the failure is not_recorded
 // and holds the line to add, or to change, by hand.

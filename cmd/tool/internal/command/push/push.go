@@ -138,8 +138,8 @@ func (p *push) read() (err error) {
 	return failure.At(app.StageRead, err)
 }
 
-// screen finds the files that git ignores and those that hold secrets. In strict mode it leaves out the former
-// unless that was agreed to before. If nobody is asked, it refuses the latter.
+// screen finds the files that git ignores and those that hold secrets. In strict mode it leaves out the former,
+// unless somebody has agreed to send them. It refuses the latter where nobody is asked about them.
 func (p *push) screen(ctx context.Context) (err error) {
 	p.chosen = p.files.Digest
 	p.last = p.App.SyncState().LastFiles(p.Hub.Origin(), p.Project)
