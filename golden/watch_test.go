@@ -226,9 +226,7 @@ func TestWatch_PushesSettings(t *testing.T) {
 
 	w.patch(`{"set": {"title": "page"}}`)
 	w.setting(`{"basePath": "src", "title": "three"}`)
-	if line := diagnosed.wait("not pushed"); !strings.Contains(line, "the push would undo what alice edited") {
-		t.Error(line)
-	}
+	diagnosed.wait("the push would undo what alice edited")
 	w.write("src/a.txt", "beta") // which goes on
 	out.wait("pushed: 1 changed;")
 	w.must("pull", "web", "--mine")

@@ -156,6 +156,9 @@ func newRunner(t *testing.T, w *world, flow workflow) (r *runner, comments func(
 // comment, also when it is pushed to again; closing it removes the project; a merge pushes.
 func TestReadme_WorkflowWorksAsPrinted(t *testing.T) {
 	t.Parallel()
+	for _, name := range []string{"curl", "jq"} {
+		need(t, name, "apt-get install "+name)
+	}
 	w := newWorld(t, before)
 	flow := guideWorkflow(t)
 	r, comments := newRunner(t, w, flow)

@@ -62,20 +62,20 @@ func TestGitIgnored_IsZeroOutsideARepository(t *testing.T) {
 }
 
 func TestGitIgnored_KnowsWhatGitItselfRefusesToTell(t *testing.T) {
-	plantIgnored := func() basefiles.Options {
+	plantIgnored := func(t *testing.T) basefiles.Options {
 		root := plant(t, map[string]string{".gitignore": "private\n", "app/private": "", "app/a": ""})
 		git(t, root, "init", "-q")
 		return basefiles.Options{Workspace: root, Root: filepath.Join(root, "app")}
 	}
 	t.Run("the repository of another user", func(t *testing.T) {
-		o := plantIgnored()
+		o := plantIgnored(t)
 		t.Setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
 		if diff := cmp.Diff([]string{"private"}, gitIgnored(t, o)); diff != "" {
 			t.Error(diff)
 		}
 	})
 	t.Run("a bare repository in the app", func(t *testing.T) {
-		o := plantIgnored()
+		o := plantIgnored(t)
 		git(t, o.Root, "init", "-q", "--bare", ".")
 		if diff := cmp.Diff([]string{"private"}, gitIgnored(t, o)); diff != "" {
 			t.Error(diff)
@@ -84,6 +84,7 @@ func TestGitIgnored_KnowsWhatGitItselfRefusesToTell(t *testing.T) {
 }
 
 func TestGitIgnored_FailsWhenItIsNotKnown(t *testing.T) {
+	need(t, "git")
 	root := plant(t, named("app/a", "b"))
 	must(t, os.Mkdir(filepath.Join(root, ".git"), 0o777))
 	app := filepath.Join(root, "app")
