@@ -54,18 +54,22 @@ func Create(dir, name string, start Start) (files []string, err error) {
 
 // CreateFor makes a local project for the hub project r in dir, as Create does: its client.json has
 // this destination, and no settings until a pull has written them, so that no push can send empty ones.
-// undo removes it again. The hub at schemas has its JSON Schema.
+// undo removes it again, unless it was changed. The hub at schemas has its JSON Schema.
 func CreateFor(dir string, r ref.Ref, schemas string) (p *Project, undo func(), err error) {
 	p, made, err := create(dir, r.Slug())
 	if err != nil {
 		return nil, nil, err
 	}
-	members := textMembers(schemas, clientFile, memberProject, r.String())
-	if err := made.file(p.ClientPath(), jsonedit.Format(members)); err != nil {
+	text := jsonedit.Format(textMembers(schemas, clientFile, memberProject, r.String()))
+	if err := made.file(p.ClientPath(), text); err != nil {
 		made.undo()
 		return nil, nil, err
 	}
-	return p, made.undo, nil
+	return p, func() {
+		if present, err := made.root.ReadFile(p.ClientPath()); err == nil && bytes.Equal(present, text) {
+			made.undo()
+		}
+	}, nil
 }
 
 // create begins the local project name in dir.

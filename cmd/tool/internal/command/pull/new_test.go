@@ -81,6 +81,22 @@ func TestPull_HasNoSettingsUntilItHasTheHubs(t *testing.T) {
 	wantSettings(t, w, `"$schema": "`+w.Origin+`/schema/client.json"`)
 }
 
+func TestPull_ThatFailsLeavesTheNewProjectThatAnotherPullFilled(t *testing.T) {
+	w := onHub(t)
+	w.Strict = true
+	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/config") {
+			return false
+		}
+		w.Intercept(nil)
+		w.Run(pull.Command, "@alice/web").Done()
+		rw.WriteHeader(http.StatusForbidden)
+		return true
+	})
+	w.Run(pull.Command, "@alice/web").Exits(1)
+	wantSettings(t, w, `"title": "hub"`)
+}
+
 func TestPull_CreatesNothingOverALocalProject(t *testing.T) {
 	w := onHub(t)
 	const own = `{"project": "@bob/web", "settings": {"title": "own"}}`
