@@ -153,7 +153,14 @@ func TestEditor_ShowsFindingsOfSchema(t *testing.T) {
 	await(t, b, `row("theme.size").querySelector(".error").textContent === "A number has no leading zeros."`)
 	act(t, b, `type("theme.size", "0")`)
 	await(t, b, `/1/.test(row("theme.size").querySelector(".error").textContent)`)
-	save(t, b)
+
+	// It is said, too, while the hub cannot be asked.
+	act(t, b, `window.real = fetch; window.fetch = async () => {
+		setTimeout(() => { window.lost = true });
+		throw new TypeError("the connection was lost");
+	}; review()`)
+	await(t, b, `window.lost && dialog().querySelectorAll(".found li").length === 2`)
+	act(t, b, `window.fetch = real; press("Save", dialog())`)
 	await(t, b,
 		`notes().some(n => n.startsWith("Saved: 2 changed.")) && row("even").querySelector(".error").textContent.includes("2") && row("theme.size").querySelector(".error")`)
 	hub.wantConfig(`{"even":3,"theme.color":"teal","theme.size":0}`)

@@ -2,6 +2,11 @@ package hubserver_test
 
 import (
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -45,4 +50,31 @@ func TestNotices_StayInView(t *testing.T) {
 		t.Errorf("the text begins %v pixels below the dot", top)
 	}
 	b.quiet(t)
+}
+
+func TestEditor_SaysThatTheHubIsAway(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	hub.settings(`{"a": 1}`)
+	to, err := url.Parse(hub.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	front := httptest.NewServer(proxy)
+	b := signedIn(t, hub, "alice")
+	b.visit(t, front.URL+"/@acme/web")
+	front.Config.Close()
+	await(t, b, `notes().some(n => n.startsWith("The connection to the hub is interrupted."))`)
+
+	hub.as("anna").put(clientCfg, `{"settings": {"a": 2}}`).want(200)
+	listener, err := net.Listen("tcp", front.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := &http.Server{Handler: proxy}
+	t.Cleanup(func() { back.Close() })
+	go back.Serve(listener)
+	await(t, b, `field("a").value === "2" && !notes().some(n => n.startsWith("The connection"))`)
 }

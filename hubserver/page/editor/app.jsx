@@ -153,7 +153,12 @@ async function start() {
   render(<App />, root);
   watch();
   present(hub.path);
-  listen(hub.path, (event, data) => event === "config" && data.revision !== base.peek().revision && save.look());
+  listen(hub.path, (event, data) => {
+    if (event === "config" && data.revision !== base.peek().revision) save.look();
+    if (event === "open") unsay("away");
+    if (event === "closed")
+      say("away", "warning", "The connection to the hub is interrupted. What others save is shown once it is back.");
+  });
   addEventListener("keydown", keys);
   warn();
   root.dataset.ready = "true";

@@ -92,7 +92,7 @@ function sentence({ keyword, want, got, detail }) {
 let abort = new AbortController();
 let timer;
 
-// check asks the hub about the edits as they are. Where it cannot be asked, nothing is found.
+// check asks the hub about the edits as they are. Where it does not say, what it found before stays.
 export async function check() {
   clearTimeout(timer);
   abort.abort();
@@ -105,7 +105,7 @@ export async function check() {
     show(findings);
   } catch (error) {
     if (!(error instanceof HubError) || signal.aborted) return;
-    show(error.status === 422 ? error.errors : []);
+    if (error.status === 422) show(error.errors);
     if (error.code === "settings_invalid")
       blocked.value = "The project’s schema is enforced. Mend this before you save:";
     else if ([403, 422].includes(error.status)) blocked.value = error.message;

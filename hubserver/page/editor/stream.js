@@ -8,6 +8,9 @@
 const pause = 2_000;
 const longest = 60_000;
 
+// grace is how long the hub may be away before that is said, as while it is replaced, in milliseconds.
+const grace = 5_000;
+
 // events are those that are passed on, with what their data must have.
 const events = {
   config: ({ revision }) => typeof revision === "string",
@@ -21,7 +24,7 @@ const streams = new Map(); // by path
 //   "config", {revision, by, via}: somebody saved a config,
 //   "base-files", {tree, by, via}: somebody pushed base files,
 //   "presence", {people: [{user, key}]}: who has the project open, for those with a role on the account,
-//   "open": events arrive from now on, "closed": the hub refuses them for now.
+//   "open": events arrive from now on, "closed": the hub refuses them for now, or was away for a while.
 // It goes on after interruptions, and returns a function that ends it.
 export function listen(path, hear) {
   if (!streams.has(path)) streams.set(path, new Stream(path));
@@ -42,6 +45,7 @@ class Stream {
   last = new Map(); // from the names of events to the latest of each
   #follow = () => (document.visibilityState === "visible" ? this.#start() : this.#stop());
   #abort;
+  #away; // the timer of grace
 
   constructor(path) {
     this.path = path;
@@ -74,6 +78,7 @@ class Stream {
   #stop() {
     this.#abort?.abort();
     this.#abort = undefined;
+    this.#back();
     this.source?.close();
     this.source = undefined;
     this.channel?.close();
@@ -103,6 +108,7 @@ class Stream {
     this.source = source;
     source.addEventListener("open", () => {
       wait = pause;
+      this.#back();
       this.#tell("open");
     });
     for (const [name, isOurs] of Object.entries(events)) {
@@ -112,10 +118,17 @@ class Stream {
       });
     }
     source.addEventListener("error", () => {
-      if (source.readyState !== EventSource.CLOSED) return; // the browser tries again
+      // The browser tries again, unless the hub has refused.
+      this.#away ??= setTimeout(() => this.#tell("closed"), grace);
+      if (source.readyState !== EventSource.CLOSED) return;
       setTimeout(() => this.#connect(signal, Math.min(2 * wait, longest)), wait);
       this.#tell("closed");
     });
+  }
+
+  #back() {
+    clearTimeout(this.#away);
+    this.#away = undefined;
   }
 }
 
