@@ -113,6 +113,7 @@ func TestOpenAPI_GeneratesGoClient(t *testing.T) {
 }
 
 func TestOpenAPI_GeneratesTypeScript(t *testing.T) {
+	needPrograms(t, "node")
 	w := newWorkshop(t, "package.json", "main.ts")
 	w.node()
 	w.run("node_modules/.bin/openapi-typescript", "openapi.json", "--output", "hub.d.ts")
@@ -121,6 +122,7 @@ func TestOpenAPI_GeneratesTypeScript(t *testing.T) {
 }
 
 func TestOpenAPI_PassesLinters(t *testing.T) {
+	needPrograms(t, "node")
 	w := newWorkshop(t, "redocly.yaml", ".spectral.yaml")
 	w.node()
 	out := w.run("node_modules/.bin/redocly", "lint", "--format", "json", "openapi.json") // fails for errors only
