@@ -172,6 +172,15 @@ func TestParse_AReferenceThatIsWrittenAsAKey(t *testing.T) {
 	}
 }
 
+func TestParse_AReferenceHasAtMost128Characters(t *testing.T) {
+	for n, want := range map[int]string{128: "a", 129: "a.$secret"} {
+		got := fold(t, `{"a": {"$secret": "`+strings.Repeat("K", n)+`"}}`).Keys()
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("%d characters: %q, want %s", n, got, want)
+		}
+	}
+}
+
 // Of two references, one is chosen.
 func TestMerge_AReferenceIsOneValue(t *testing.T) {
 	base, mine, theirs := parse(t, `{"a":{"$secret":"A"}}`), parse(t, `{"a":{"$secret":"B"}}`),
