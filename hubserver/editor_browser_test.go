@@ -384,6 +384,31 @@ func TestEditor_ShowsWhatTheSchemaSays(t *testing.T) {
 	await(t, b, `notes()[0] === "This tab keeps your unsaved changes to 4 keys until you may write to the project again."`)
 }
 
+func TestEditor_EditsAllKeysAsJSON(t *testing.T) {
+	t.Parallel()
+	hub := one(t, nil)
+	hub.project()
+	hub.settings(`{"title": "Pets", "size": 1.0, "old": true, "theirs": 1}`)
+	b := edit(t, hub, "alice")
+	act(t, b, `press("JSON")`)
+	await(t, b, `input("Settings").value.includes('"size": 1.0,')`)
+	act(t, b, `change(input("Settings"), "{")`)
+	act(t, b, `press("Apply", dialog())`)
+	await(t, b, `dialog().querySelector(".error")?.textContent.includes("position 1")`)
+
+	// What others save meanwhile stays.
+	hub.as("anna").put(clientCfg, `{"settings": {"title": "Pets", "size": 1.0, "old": true, "theirs": 2}}`).want(200)
+	await(t, b, `field("theirs").value === "2"`)
+	act(t, b, `change(input("Settings"), '{"title": "Pets", "size": 2.50, "theirs": 1, "theme": {"colour": "teal"}}')`)
+	act(t, b, `press("Apply", dialog())`)
+	await(t, b, `!dialog() && state("old") === "removed" && state("size") === "changed" && state("title") === "same" &&
+		state("theirs") === "same" && state("theme.colour") === "added"`)
+	save(t, b)
+	await(t, b, `notes().some(n => n.startsWith("Saved: 1 added, 1 changed, 1 removed."))`)
+	hub.wantConfig(`{"size":2.50,"theirs":2,"theme.colour":"teal","title":"Pets"}`)
+	b.quiet(t)
+}
+
 func TestEditor_SaysThatASaveIsUncertain(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)

@@ -41,7 +41,8 @@ const hands = `
 	const item = n => editor.querySelector(".items > li:nth-child(" + n + ")");
 	const open = n => item(n).querySelector("summary").click();
 	const member = (n, name) => item(n).querySelector("[data-member=" + name + "] :is(input, textarea)");
-	const input = label => [...dialog().querySelectorAll("label")].find(l => l.textContent === label).control;
+	const input = label => dialog().querySelector("[aria-label=" + label + "]") ??
+		[...dialog().querySelectorAll("label")].find(l => l.textContent === label).control;
 `
 
 // run evaluates statements that end in a return, with the hands at hand.

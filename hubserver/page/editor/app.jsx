@@ -5,7 +5,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { focusKey, follow, nearest } from "./address.js";
 import { base, dirty, edits, problems, rebase, schema, targets, values } from "./draft.js";
-import { Dialogs, adding } from "./dialogs.jsx";
+import { Dialogs, adding, rewriting } from "./dialogs.jsx";
 import { Dock } from "./dock.jsx";
 import { writeConfig } from "./edits.js";
 import * as findings from "./findings.js";
@@ -77,9 +77,14 @@ function Tools() {
         </button>
       )}
       {!page.readOnly && (
-        <button type="button" class="button" onClick={() => { adding.value = ""; }}>
-          <Icon name="plus" /><span>Add key</span>
-        </button>
+        <>
+          <button type="button" class="button quiet" title="Edit as JSON" onClick={() => { rewriting.value = true; }}>
+            <Icon name="braces" /><span>JSON</span>
+          </button>
+          <button type="button" class="button" onClick={() => { adding.value = ""; }}>
+            <Icon name="plus" /><span>Add key</span>
+          </button>
+        </>
       )}
       <Toggle />
     </div>

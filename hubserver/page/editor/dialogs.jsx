@@ -1,11 +1,14 @@
-// dialogs.jsx asks: whether to save what was changed, which side of a conflict to keep, and for a new key.
+// dialogs.jsx asks: whether to save what was changed, which side of a conflict to keep, for a new key, and for
+// all keys as JSON.
 
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { counts, elements, sign } from "./difference.js";
-import { about, add, unset } from "./draft.js";
+import { about, add, rewrite, unset, values } from "./draft.js";
+import { readSettings, writeConfig } from "./edits.js";
 import { blocked, present } from "./findings.js";
 import { who } from "./hub.js";
+import { parse, pretty } from "./json.js";
 import { shown } from "./keys.js";
 import { Generated } from "./pane.jsx";
 import { agree, close, phase } from "./save.js";
@@ -215,10 +218,49 @@ function Adding({ prefix, onAdded }) {
   );
 }
 
+// rewriting is whether the whole config is edited as JSON.
+export const rewriting = signal(false);
+
+// Rewriting edits all keys at once. It changes what was changed in it: what others save meanwhile stays.
+function Rewriting() {
+  const [from] = useState(() => values.peek());
+  const area = useRef(null);
+  const [problem, setProblem] = useState("");
+  const id = useId();
+  const submit = (end) => {
+    let to;
+    try {
+      to = readSettings(area.current.value);
+    } catch (error) {
+      setProblem(error.message);
+      return;
+    }
+    rewrite(from, to);
+    end();
+  };
+  return (
+    <Ask title="Edit as JSON" onSubmit={submit} onClose={() => { rewriting.value = false; }}
+      buttons={(end) => (
+        <>
+          <Button onClick={() => end()}>Cancel</Button>
+          <button class="button primary">Apply</button>
+        </>
+      )}>
+      <p class="help" id={id}>All keys of the config, or the settings of a client.json. A key that you remove here is
+        removed. Nothing is saved before you review it.</p>
+      <textarea ref={area} class="mono whole" dir="ltr" rows={16} aria-label="Settings" aria-describedby={id}
+        spellcheck={false} autocomplete="off" autofocus aria-invalid={problem ? "true" : undefined}
+        defaultValue={pretty(parse(writeConfig(from)))} />
+      {problem && <p class="error" role="alert"><Icon name="warn" />{problem}</p>}
+    </Ask>
+  );
+}
+
 // Dialogs shows the one that is asked for.
 export function Dialogs({ onAdded }) {
   const { name, ...of } = phase.value;
   if (name === "reviewing") return <Review {...of} />;
   if (name === "conflict") return <Conflict {...of} />;
+  if (rewriting.value) return <Rewriting />;
   return adding.value !== null && <Adding prefix={adding.value} onAdded={onAdded} />;
 }

@@ -2,6 +2,7 @@
 // Everything else is computed from both. It knows no DOM and no network.
 
 import { batch, computed, signal } from "@preact/signals";
+import { difference } from "./difference.js";
 import { compare } from "./json.js";
 import { apply, changesOf, editOf, newKeyProblem, problems as problemsOf } from "./edits.js";
 import { fallback, fieldType } from "./schema.js";
@@ -101,8 +102,22 @@ export function add(key, type, input) {
   return problem;
 }
 
+const removal = (key) => (before(key) === null ? undefined : { removed: true, base: before(key) });
+
 // remove takes a key out of the config.
-export const remove = (key) => put(key, before(key) === null ? undefined : { removed: true, base: before(key) });
+export const remove = (key) => put(key, removal(key));
+
+// rewrite makes the changes that lead from one config to another.
+export function rewrite(from, to) {
+  const next = new Map(edits.peek());
+  for (const { key, to: text } of difference(from, to)) {
+    const { type, input } = toInput(text ?? "{}");
+    const edit = text === undefined ? removal(key) : editOf(type, input, before(key));
+    if (edit) next.set(key, edit);
+    else next.delete(key);
+  }
+  rebase(base.peek(), next);
+}
 
 // reset drops the edit of a key.
 export const reset = (key) => put(key, undefined);

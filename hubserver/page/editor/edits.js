@@ -2,16 +2,39 @@
 // {removed: true, base} or {type, input, text, base}: text is canonical, undefined while the input is no
 // value; base is the text that was edited, null for a key that was added.
 
-import { compare, parse, quote, write } from "./json.js";
+import { compare, kind, parse, quote, write } from "./json.js";
 import { clash, keyProblem } from "./keys.js";
 import { difference } from "./difference.js";
-import { toInput, toText } from "./values.js";
+import { toInput, toText, typeOf } from "./values.js";
 
 // readConfig returns the Map of a flat config as JSON.
 export const readConfig = (json) => readObject(parse(json));
 
 // readObject is readConfig of a parsed object.
 export const readObject = (object) => new Map(Object.entries(object).map(([key, value]) => [key, write(value)]));
+
+// readSettings returns the config of settings as a person writes them, in JSON: objects in objects, keys
+// joined by dots, or both. It throws an Error that says what is wrong.
+export function readSettings(json) {
+  const settings = parse(json);
+  if (kind(settings) !== "object") throw new Error("The settings start with { and end with }.");
+  const values = new Map();
+  const read = (object, above) => {
+    for (const [name, value] of Object.entries(object)) {
+      const key = above + name;
+      const text = write(value);
+      if (typeOf(text) === "object" && text !== "{}") {
+        read(value, `${key}.`);
+        continue;
+      }
+      if (values.has(key)) throw new Error(`The key ${quote(key)} occurs twice.`);
+      if (keyProblem(key) !== "") throw new Error(`${quote(key)} is not a key: ${keyProblem(key)}.`);
+      values.set(key, text);
+    }
+  };
+  read(settings, "");
+  return values;
+}
 
 // writeConfig returns the canonical JSON of a config.
 export function writeConfig(values) {

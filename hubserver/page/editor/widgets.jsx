@@ -22,6 +22,7 @@ const paths = {
   eye: "M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8ZM8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z",
   warn: "M8 2l6.5 11.5h-13L8 2ZM8 6.5v3M8 11.5v0",
   close: "M4 4l8 8M12 4l-8 8",
+  braces: "M6 2.5c-2 0-1.5 2-1.5 3S4 8 3 8c1 0 1.5 1.5 1.5 2.5s-.5 3 1.5 3M10 2.5c2 0 1.5 2 1.5 3S12 8 13 8c-1 0-1.5 1.5-1.5 2.5s.5 3-1.5 3",
 };
 
 export const Icon = ({ name }) => <svg viewBox="0 0 16 16" aria-hidden="true"><path d={paths[name]} /></svg>;

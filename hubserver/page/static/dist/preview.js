@@ -1,1 +1,1 @@
-import{a as e}from"./chunk-Q3DWEPEI.js";import"./chunk-JAKWJIT3.js";import"./chunk-U6XENOY2.js";import"./chunk-HR777LOY.js";import"./chunk-WOT6VMZA.js";var t=document.getElementById("preview");t?.dataset.frame&&new e(t).start();
+import{a as e}from"./chunk-BIQYGDZA.js";import"./chunk-AQN7QHTC.js";import"./chunk-U6XENOY2.js";import"./chunk-HR777LOY.js";import"./chunk-WOT6VMZA.js";var t=document.getElementById("preview");t?.dataset.frame&&new e(t).start();
