@@ -3,6 +3,7 @@ package hubserver_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"example.com/projecthub/hubclient/wire"
@@ -34,7 +35,8 @@ func TestEndpoints_SayWhatTheirCallersNeed(t *testing.T) {
 	ops := map[wire.Op]bool{}
 	for _, e := range endpoints {
 		needsRole := e.Account != wire.Anonymous && e.Account != wire.AnyToken
-		if e.Account == 0 || needsRole != (e.Role != "") || store.Rank(string(e.Role)) < 0 ||
+		inPath := strings.HasPrefix(e.Path, "/v1/") && strings.Contains(e.Path, "{account}")
+		if inPath != (e.Account == wire.InPath) || needsRole != (e.Role != "") || store.Rank(string(e.Role)) < 0 ||
 			e.Scope != "" && !slices.Contains(wire.Scopes, e.Scope) || ops[e.Op] {
 			t.Errorf("%s %s: account %d, role %q, scope %q", e.Method, e.Path, e.Account, e.Role, e.Scope)
 		}

@@ -36,87 +36,24 @@ type AccountIn int
 
 // The places where a request names the account.
 const (
-	Anonymous AccountIn = iota + 1 // no role is needed, nor a token
-	AnyToken                       // a token is needed, but no role
-	InPath                         // {account}
-	InQuery                        // ?account=, by default the caller's own
-	InBot                          // ?account=, by default that of ?botRefId=@account/slug, else the caller's own
-	InBody                         // a member of the body
+	InPath    AccountIn = iota // {account}
+	Anonymous                  // no role is needed, nor a token
+	AnyToken                   // a token is needed, but no role
+	InQuery                    // ?account=, by default the caller's own
+	InBot                      // ?account=, by default that of ?botRefId=@account/slug, else the caller's own
+	InBody                     // a member of the body
 )
 
 // Op names an endpoint. It is the operationId of the OpenAPI description.
 type Op string
 
-// The endpoints of a hub, but for its pages.
 const (
-	OpWhoami              Op = "whoami"
-	OpCreateToken         Op = "createToken"
-	OpListTokens          Op = "listTokens"
-	OpRevokeToken         Op = "revokeToken"
-	OpEndSession          Op = "endSession"
-	OpCreateProject       Op = "createProject"
-	OpListProjects        Op = "listProjects"
-	OpGetProject          Op = "getProject"
-	OpEditProject         Op = "editProject"
-	OpDeleteProject       Op = "deleteProject"
-	OpRestoreProject      Op = "restoreProject"
-	OpListDeleted         Op = "listDeletedProjects"
-	OpGetConfig           Op = "getConfig"
-	OpGetConfigHistory    Op = "getConfigHistory"
-	OpRestoreConfig       Op = "restoreConfig"
-	OpPatchConfig         Op = "patchConfig"
-	OpCreateDraft         Op = "createDraft"
-	OpGetDraft            Op = "getDraft"
-	OpDeleteDraft         Op = "deleteDraft"
-	OpPutConfig           Op = "putClientConfig"
-	OpCheckConfig         Op = "checkClientConfig"
-	OpCheckSettings       Op = "checkSettings"
-	OpGetBaseFiles        Op = "getBaseFiles"
-	OpPutBaseFiles        Op = "putBaseFiles"
-	OpGetSettingsSchema   Op = "getSettingsSchema"
-	OpGetEvents           Op = "getProjectEvents"
-	OpPutPresence         Op = "putPresence"
-	OpGetBaseFilesHistory Op = "getBaseFilesHistory"
-	OpRestoreBaseFiles    Op = "restoreBaseFiles"
-	OpPlanBaseFiles       Op = "planBaseFiles"
-	OpGetBaseFilesArchive Op = "getBaseFilesArchive"
-	OpPreviewStack        Op = "getPreviewStack"
-	OpPreviewAPI          Op = "getPreviewApi"
-	OpUploadAPI           Op = "uploadApi"
-	OpImportAPI           Op = "importApi"
-	OpListAPIs            Op = "listApis"
-	OpGetAPI              Op = "getApi"
-	OpGetDocument         Op = "getApiDocument"
-	OpGetTargets          Op = "getApiTargets"
-	OpPutDocument         Op = "putApiDocument"
-	OpDeleteAPI           Op = "deleteApi"
-	OpGetStack            Op = "getStack"
-	OpPutVersion          Op = "publishStackVersion"
-	OpGetVersion          Op = "getStackVersion"
-	OpGetBundle           Op = "getStackBundle"
-	OpSetRateLimit        Op = "setRateLimit"
-	OpGetRateLimit        Op = "getRateLimit"
-	OpTakeRateLimit       Op = "takeRateLimit"
-	OpListMembers         Op = "listMembers"
-	OpSetMember           Op = "setMember"
-	OpRemoveMember        Op = "removeMember"
-	OpListBots            Op = "listBots"
-	OpPutBot              Op = "putBot"
-	OpDeleteBot           Op = "deleteBot"
-	OpListBotTokens       Op = "listBotTokens"
-	OpCreateBotToken      Op = "createBotToken"
-	OpRevokeBotToken      Op = "revokeBotToken"
-	OpHealth              Op = "healthz"
-	OpReady               Op = "readyz"
-	OpOpenAPI             Op = "getOpenapi"
-	OpCreateLink          Op = "createLink"
-	OpCreateInvitation    Op = "createInvitation"
-	OpStartDevice         Op = "startDevice"
-	OpDeviceToken         Op = "getDeviceToken"
-	OpGetFileSchema       Op = "getFileSchema"
-)
+	get   = http.MethodGet
+	post  = http.MethodPost
+	put   = http.MethodPut
+	patch = http.MethodPatch
+	del   = http.MethodDelete
 
-const (
 	projectPath   = "/v1/projects/{account}/{slug}"
 	baseFilesPath = projectPath + "/preview/base-files"
 	apiPath       = "/v1/apis/{account}/{slug}"
@@ -148,146 +85,145 @@ var (
 )
 
 // Endpoints lists every endpoint of a hub once, but for its pages, which are the hub's own.
-var Endpoints = []Endpoint{
-	{Op: OpWhoami, Method: http.MethodGet, Path: "/v1/whoami", Account: AnyToken, Response: Whoami{}},
+var Endpoints []Endpoint
+
+// endpoint adds e to Endpoints.
+func endpoint(op Op, method, path string, e Endpoint) Op {
+	e.Op, e.Method, e.Path = op, method, path
+	Endpoints = append(Endpoints, e)
+	return op
+}
+
+// The endpoints of a hub.
+var (
+	OpWhoami = endpoint("whoami", get, "/v1/whoami", Endpoint{Account: AnyToken, Response: Whoami{}})
 	// A token is a secret, so that no response is stored for an Idempotency-Key. What else
 	// these need than a token, their handlers know.
-	{Op: OpCreateToken, Method: http.MethodPost, Path: "/v1/tokens", Account: AnyToken, Once: true, Request: CreateToken{},
-		Response: CreatedToken{}},
-	{Op: OpListTokens, Method: http.MethodGet, Path: "/v1/tokens", Account: AnyToken, Response: Tokens{}},
-	{Op: OpRevokeToken, Method: http.MethodDelete, Path: "/v1/tokens/{id}", Account: AnyToken, Response: RevokedToken{}},
-	{Op: OpEndSession, Method: http.MethodDelete, Path: "/v1/sessions/{id}", Account: AnyToken, Response: EndedSession{}},
+	OpCreateToken = endpoint("createToken", post, "/v1/tokens",
+		Endpoint{Account: AnyToken, Once: true, Request: CreateToken{}, Response: CreatedToken{}})
+	OpListTokens  = endpoint("listTokens", get, "/v1/tokens", Endpoint{Account: AnyToken, Response: Tokens{}})
+	OpRevokeToken = endpoint("revokeToken", del, "/v1/tokens/{id}", Endpoint{Account: AnyToken, Response: RevokedToken{}})
+	OpEndSession  = endpoint("endSession", del, "/v1/sessions/{id}",
+		Endpoint{Account: AnyToken, Response: EndedSession{}})
 
-	{Op: OpCreateProject, Method: http.MethodPost, Path: "/v1/projects", Account: InBody, Role: Writer,
-		Scope: ScopeWriteCatalog, Keyed: true, Request: CreateProject{}, Response: Project{}},
-	{Op: OpListProjects, Method: http.MethodGet, Path: "/v1/projects", Account: AnyToken, Response: Projects{}},
-	{Op: OpGetProject, Method: http.MethodGet, Path: projectPath, Account: InPath, Role: Reader, Public: true,
-		Response: Project{}},
-	{Op: OpEditProject, Method: http.MethodPatch, Path: projectPath, Account: InPath, Role: Writer,
-		Scope: ScopeWriteCatalog, Request: EditProject{}, Response: Project{}},
-	{Op: OpDeleteProject, Method: http.MethodDelete, Path: projectPath, Account: InPath, Role: Writer,
-		Scope: ScopeAdminResource, Response: Deleted{}},
-	{Op: OpRestoreProject, Method: http.MethodPost, Path: projectPath + "/restore", Account: InPath, Role: Writer,
-		Scope: ScopeAdminResource, Keyed: true, Request: RestoreProject{}, Response: Restored{}},
-	{Op: OpListDeleted, Method: http.MethodGet, Path: "/v1/deleted-projects", Account: AnyToken,
-		Response: DeletedProjects{}},
-	{Op: OpGetEvents, Method: http.MethodGet, Path: projectPath + "/events", Account: InPath, Role: Reader, Public: true,
-		Returns: []string{EventStream}},
-	{
-		Op: OpPutPresence, Method: http.MethodPut, Path: projectPath + "/presence", Account: InPath, Role: Reader,
-		Request: PutPresence{}, Response: Presence{},
-	},
-	{Op: OpGetConfig, Method: http.MethodGet, Path: projectPath + "/config", Account: InPath, Role: Reader, Public: true,
-		Response: Config{}},
-	{Op: OpGetConfigHistory, Method: http.MethodGet, Path: projectPath + "/config/history", Account: InPath, Role: Reader,
-		Response: ConfigHistory{}},
-	{
-		Op: OpRestoreConfig, Method: http.MethodPost, Path: projectPath + "/config/restore",
-		Account: InPath, Role: Writer, Scope: ScopeWriteConfig, Request: RestoreConfig{}, Response: ConfigWritten{},
-	},
-	{Op: OpPatchConfig, Method: http.MethodPatch, Path: projectPath + "/config", Account: InPath, Role: Writer,
-		Scope: ScopeWriteConfig, Request: PatchConfig{}, Response: ConfigWritten{}},
+	OpCreateProject = endpoint("createProject", post, "/v1/projects", Endpoint{
+		Account: InBody, Role: Writer, Scope: ScopeWriteCatalog, Keyed: true, Request: CreateProject{}, Response: Project{},
+	})
+	OpListProjects = endpoint("listProjects", get, "/v1/projects", Endpoint{Account: AnyToken, Response: Projects{}})
+	OpGetProject   = endpoint("getProject", get, projectPath, Endpoint{Role: Reader, Public: true, Response: Project{}})
+	OpEditProject  = endpoint("editProject", patch, projectPath,
+		Endpoint{Role: Writer, Scope: ScopeWriteCatalog, Request: EditProject{}, Response: Project{}})
+	OpDeleteProject = endpoint("deleteProject", del, projectPath,
+		Endpoint{Role: Writer, Scope: ScopeAdminResource, Response: Deleted{}})
+	OpRestoreProject = endpoint("restoreProject", post, projectPath+"/restore",
+		Endpoint{Role: Writer, Scope: ScopeAdminResource, Keyed: true, Request: RestoreProject{}, Response: Restored{}})
+	OpListDeleted = endpoint("listDeletedProjects", get, "/v1/deleted-projects",
+		Endpoint{Account: AnyToken, Response: DeletedProjects{}})
+	OpGetEvents = endpoint("getProjectEvents", get, projectPath+"/events",
+		Endpoint{Role: Reader, Public: true, Returns: []string{EventStream}})
+	OpPutPresence = endpoint("putPresence", put, projectPath+"/presence",
+		Endpoint{Role: Reader, Request: PutPresence{}, Response: Presence{}})
+	OpGetConfig = endpoint("getConfig", get, projectPath+"/config",
+		Endpoint{Role: Reader, Public: true, Response: Config{}})
+	OpGetConfigHistory = endpoint("getConfigHistory", get, projectPath+"/config/history",
+		Endpoint{Role: Reader, Response: ConfigHistory{}})
+	OpRestoreConfig = endpoint("restoreConfig", post, projectPath+"/config/restore",
+		Endpoint{Role: Writer, Scope: ScopeWriteConfig, Request: RestoreConfig{}, Response: ConfigWritten{}})
+	OpPatchConfig = endpoint("patchConfig", patch, projectPath+"/config",
+		Endpoint{Role: Writer, Scope: ScopeWriteConfig, Request: PatchConfig{}, Response: ConfigWritten{}})
 	// The ID of a draft is a secret, so that no response is stored for an Idempotency-Key.
-	{
-		Op: OpCreateDraft, Method: http.MethodPost, Path: projectPath + "/drafts", Account: InPath, Role: Reader,
-		Scope: ScopeWriteConfig, Once: true, Request: CreateDraft{}, Response: CreatedDraft{},
-	},
-	{
-		Op: OpGetDraft, Method: http.MethodGet, Path: projectPath + "/drafts/{draft}", Account: InPath, Role: Reader,
-		Response: Draft{},
-	},
-	{
-		Op: OpDeleteDraft, Method: http.MethodDelete, Path: projectPath + "/drafts/{draft}", Account: InPath, Role: Reader,
-		Scope: ScopeWriteConfig, Response: DeletedDraft{},
-	},
-	{Op: OpPutConfig, Method: http.MethodPut, Path: projectPath + "/client-config", Account: InPath, Role: Writer,
-		Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
-	{Op: OpCheckConfig, Method: http.MethodPost, Path: projectPath + "/client-config", Account: InPath, Role: Writer,
-		Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}},
-	{
-		Op: OpCheckSettings, Method: http.MethodPost, Path: "/v1/settings/check", Account: AnyToken,
-		Request: CheckSettings{}, Response: CheckedSettings{},
-	},
-	{Op: OpGetBaseFiles, Method: http.MethodGet, Path: baseFilesPath, Account: InPath, Role: Reader, Public: true,
-		Response: BaseFiles{}},
-	{Op: OpPutBaseFiles, Method: http.MethodPut, Path: baseFilesPath, Account: InPath, Role: Writer,
-		Scope: ScopeWriteConfig, Accepts: archiveTypes, Response: BaseFilesWritten{}},
-	{Op: OpGetBaseFilesHistory, Method: http.MethodGet, Path: baseFilesPath + "/history", Account: InPath, Role: Reader,
-		Response: BaseFilesHistory{}},
-	{Op: OpRestoreBaseFiles, Method: http.MethodPost, Path: baseFilesPath + "/restore", Account: InPath, Role: Writer,
-		Scope: ScopeWriteConfig, Request: RestoreBaseFiles{}, Response: BaseFilesWritten{}},
-	{Op: OpPlanBaseFiles, Method: http.MethodPost, Path: baseFilesPath + "/plan", Account: InPath, Role: Writer,
-		Scope: ScopeWriteConfig, Request: PlanBaseFiles{}, Response: PlannedBaseFiles{}},
-	{Op: OpGetBaseFilesArchive, Method: http.MethodGet, Path: baseFilesPath + "/archive", Account: InPath, Role: Reader,
-		Public: true, Returns: []string{"application/x-tar"}},
-	{Op: OpPreviewStack, Method: http.MethodGet, Path: projectPath + "/preview/stack", Account: InPath, Role: Reader,
-		Public: true, Returns: []string{"application/x-tar"}},
-	{Op: OpPreviewAPI, Method: http.MethodGet, Path: projectPath + "/preview/api", Account: InPath, Role: Reader,
-		Public: true, Returns: []string{"application/json"}},
+	OpCreateDraft = endpoint("createDraft", post, projectPath+"/drafts",
+		Endpoint{Role: Reader, Scope: ScopeWriteConfig, Once: true, Request: CreateDraft{}, Response: CreatedDraft{}})
+	OpGetDraft    = endpoint("getDraft", get, projectPath+"/drafts/{draft}", Endpoint{Role: Reader, Response: Draft{}})
+	OpDeleteDraft = endpoint("deleteDraft", del, projectPath+"/drafts/{draft}",
+		Endpoint{Role: Reader, Scope: ScopeWriteConfig, Response: DeletedDraft{}})
+	OpPutConfig = endpoint("putClientConfig", put, projectPath+"/client-config",
+		Endpoint{Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}})
+	OpCheckConfig = endpoint("checkClientConfig", post, projectPath+"/client-config",
+		Endpoint{Role: Writer, Scope: ScopeWriteConfig, Request: PutConfig{}, Response: ConfigWritten{}})
+	OpCheckSettings = endpoint("checkSettings", post, "/v1/settings/check",
+		Endpoint{Account: AnyToken, Request: CheckSettings{}, Response: CheckedSettings{}})
+	OpGetBaseFiles = endpoint("getBaseFiles", get, baseFilesPath,
+		Endpoint{Role: Reader, Public: true, Response: BaseFiles{}})
+	OpPutBaseFiles = endpoint("putBaseFiles", put, baseFilesPath,
+		Endpoint{Role: Writer, Scope: ScopeWriteConfig, Accepts: archiveTypes, Response: BaseFilesWritten{}})
+	OpGetBaseFilesHistory = endpoint("getBaseFilesHistory", get, baseFilesPath+"/history",
+		Endpoint{Role: Reader, Response: BaseFilesHistory{}})
+	OpRestoreBaseFiles = endpoint("restoreBaseFiles", post, baseFilesPath+"/restore",
+		Endpoint{Role: Writer, Scope: ScopeWriteConfig, Request: RestoreBaseFiles{}, Response: BaseFilesWritten{}})
+	OpPlanBaseFiles = endpoint("planBaseFiles", post, baseFilesPath+"/plan",
+		Endpoint{Role: Writer, Scope: ScopeWriteConfig, Request: PlanBaseFiles{}, Response: PlannedBaseFiles{}})
+	OpGetBaseFilesArchive = endpoint("getBaseFilesArchive", get, baseFilesPath+"/archive",
+		Endpoint{Role: Reader, Public: true, Returns: []string{"application/x-tar"}})
+	OpPreviewStack = endpoint("getPreviewStack", get, projectPath+"/preview/stack",
+		Endpoint{Role: Reader, Public: true, Returns: []string{"application/x-tar"}})
+	OpPreviewAPI = endpoint("getPreviewApi", get, projectPath+"/preview/api",
+		Endpoint{Role: Reader, Public: true, Returns: []string{"application/json"}})
 
-	{Op: OpUploadAPI, Method: http.MethodPost, Path: "/v1/apis/upload", Account: InQuery, Role: Writer,
-		Scope: ScopeWriteCatalog, Keyed: true, Accepts: descriptionTypes, Response: API{}},
-	{Op: OpImportAPI, Method: http.MethodPost, Path: "/v1/apis/import", Account: InBody, Role: Writer,
-		Scope: ScopeWriteCatalog, Keyed: true, Request: ImportAPI{}, Response: API{}},
-	{Op: OpListAPIs, Method: http.MethodGet, Path: "/v1/apis", Account: AnyToken, Response: APIs{}},
-	{Op: OpGetAPI, Method: http.MethodGet, Path: apiPath, Account: InPath, Role: Reader, Response: API{}},
-	{Op: OpGetDocument, Method: http.MethodGet, Path: apiPath + "/document", Account: InPath, Role: Reader,
-		Returns: []string{"application/json", "application/yaml"}},
-	{Op: OpPutDocument, Method: http.MethodPut, Path: apiPath + "/document", Account: InPath, Role: Writer,
-		Scope: ScopeWriteCatalog, Accepts: descriptionTypes, Response: API{}},
-	{Op: OpDeleteAPI, Method: http.MethodDelete, Path: apiPath, Account: InPath, Role: Writer, Scope: ScopeAdminResource,
-		Response: DeletedAPI{}},
-	{Op: OpGetTargets, Method: http.MethodGet, Path: apiPath + "/targets", Account: InPath, Role: Reader,
-		Response: Targets{}},
+	OpUploadAPI = endpoint("uploadApi", post, "/v1/apis/upload", Endpoint{
+		Account: InQuery, Role: Writer, Scope: ScopeWriteCatalog, Keyed: true, Accepts: descriptionTypes, Response: API{},
+	})
+	OpImportAPI = endpoint("importApi", post, "/v1/apis/import", Endpoint{
+		Account: InBody, Role: Writer, Scope: ScopeWriteCatalog, Keyed: true, Request: ImportAPI{}, Response: API{},
+	})
+	OpListAPIs    = endpoint("listApis", get, "/v1/apis", Endpoint{Account: AnyToken, Response: APIs{}})
+	OpGetAPI      = endpoint("getApi", get, apiPath, Endpoint{Role: Reader, Response: API{}})
+	OpGetDocument = endpoint("getApiDocument", get, apiPath+"/document",
+		Endpoint{Role: Reader, Returns: []string{"application/json", "application/yaml"}})
+	OpPutDocument = endpoint("putApiDocument", put, apiPath+"/document",
+		Endpoint{Role: Writer, Scope: ScopeWriteCatalog, Accepts: descriptionTypes, Response: API{}})
+	OpDeleteAPI = endpoint("deleteApi", del, apiPath,
+		Endpoint{Role: Writer, Scope: ScopeAdminResource, Response: DeletedAPI{}})
+	OpGetTargets = endpoint("getApiTargets", get, apiPath+"/targets", Endpoint{Role: Reader, Response: Targets{}})
 
-	{Op: OpGetStack, Method: http.MethodGet, Path: stackPath, Account: InPath, Role: Reader, Response: Stack{}},
-	{Op: OpPutVersion, Method: http.MethodPut, Path: versionPath, Account: InPath, Role: Writer, Scope: ScopeWriteCatalog,
-		Accepts: archiveTypes, Response: Published{}},
-	{Op: OpGetVersion, Method: http.MethodGet, Path: versionPath, Account: InPath, Role: Reader, Response: StackVersion{}},
-	{Op: OpGetSettingsSchema, Method: http.MethodGet, Path: versionPath + "/settings-schema", Account: InPath,
-		Role: Reader, Returns: []string{"application/json"}},
-	{Op: OpGetBundle, Method: http.MethodGet, Path: versionPath + "/bundle", Account: InPath, Role: Reader,
-		Returns: []string{"application/x-tar"}},
+	OpGetStack   = endpoint("getStack", get, stackPath, Endpoint{Role: Reader, Response: Stack{}})
+	OpPutVersion = endpoint("publishStackVersion", put, versionPath,
+		Endpoint{Role: Writer, Scope: ScopeWriteCatalog, Accepts: archiveTypes, Response: Published{}})
+	OpGetVersion        = endpoint("getStackVersion", get, versionPath, Endpoint{Role: Reader, Response: StackVersion{}})
+	OpGetSettingsSchema = endpoint("getSettingsSchema", get, versionPath+"/settings-schema",
+		Endpoint{Role: Reader, Returns: []string{"application/json"}})
+	OpGetBundle = endpoint("getStackBundle", get, versionPath+"/bundle",
+		Endpoint{Role: Reader, Returns: []string{"application/x-tar"}})
 
-	{Op: OpSetRateLimit, Method: http.MethodPost, Path: "/v1/rate-limit", Account: InBot, Role: Writer,
-		Scope: ScopeAdminResource, Request: RateLimitConfig{}, Response: RateLimit{}},
-	{Op: OpGetRateLimit, Method: http.MethodGet, Path: "/v1/rate-limit", Account: InBot, Role: Reader,
-		Response: RateLimit{}},
-	{Op: OpTakeRateLimit, Method: http.MethodPost, Path: "/v1/rate-limit/take", Account: InBot, Role: Writer,
-		Scope: ScopeUseLimit, Once: true, Response: Taken{}},
-	{Op: OpListMembers, Method: http.MethodGet, Path: "/v1/members", Account: InQuery, Role: Reader, Response: Members{}},
-	{Op: OpSetMember, Method: http.MethodPut, Path: memberPath, Account: InPath, Role: Admin, Scope: ScopeAdminResource,
-		Request: SetMember{}, Response: Member{}},
-	{Op: OpRemoveMember, Method: http.MethodDelete, Path: memberPath, Account: InPath, Role: Admin,
-		Scope: ScopeAdminResource, Response: RemovedMember{}},
-	{Op: OpListBots, Method: http.MethodGet, Path: "/v1/bots", Account: InQuery, Role: Reader, Response: Bots{}},
-	{Op: OpPutBot, Method: http.MethodPut, Path: botPath, Account: InPath, Role: Admin, Scope: ScopeAdminResource,
-		Response: Bot{}},
-	{Op: OpDeleteBot, Method: http.MethodDelete, Path: botPath, Account: InPath, Role: Admin, Scope: ScopeAdminResource,
-		Response: DeletedBot{}},
-	{Op: OpListBotTokens, Method: http.MethodGet, Path: botPath + "/tokens", Account: InPath, Role: Admin,
-		Response: BotTokens{}},
-	{Op: OpRevokeBotToken, Method: http.MethodDelete, Path: botPath + "/tokens/{id}", Account: InPath, Role: Admin,
-		Scope: ScopeAdminResource, Response: RevokedBotToken{}},
-	{Op: OpCreateBotToken, Method: http.MethodPost, Path: botPath + "/tokens", Account: InPath, Role: Admin,
-		Scope: ScopeAdminResource, Once: true, Request: CreateBotToken{}, Response: BotToken{}},
+	OpSetRateLimit = endpoint("setRateLimit", post, "/v1/rate-limit",
+		Endpoint{Account: InBot, Role: Writer, Scope: ScopeAdminResource, Request: RateLimitConfig{}, Response: RateLimit{}})
+	OpGetRateLimit = endpoint("getRateLimit", get, "/v1/rate-limit",
+		Endpoint{Account: InBot, Role: Reader, Response: RateLimit{}})
+	OpTakeRateLimit = endpoint("takeRateLimit", post, "/v1/rate-limit/take",
+		Endpoint{Account: InBot, Role: Writer, Scope: ScopeUseLimit, Once: true, Response: Taken{}})
+	OpListMembers = endpoint("listMembers", get, "/v1/members",
+		Endpoint{Account: InQuery, Role: Reader, Response: Members{}})
+	OpSetMember = endpoint("setMember", put, memberPath,
+		Endpoint{Role: Admin, Scope: ScopeAdminResource, Request: SetMember{}, Response: Member{}})
+	OpRemoveMember = endpoint("removeMember", del, memberPath,
+		Endpoint{Role: Admin, Scope: ScopeAdminResource, Response: RemovedMember{}})
+	OpListBots  = endpoint("listBots", get, "/v1/bots", Endpoint{Account: InQuery, Role: Reader, Response: Bots{}})
+	OpPutBot    = endpoint("putBot", put, botPath, Endpoint{Role: Admin, Scope: ScopeAdminResource, Response: Bot{}})
+	OpDeleteBot = endpoint("deleteBot", del, botPath,
+		Endpoint{Role: Admin, Scope: ScopeAdminResource, Response: DeletedBot{}})
+	OpListBotTokens  = endpoint("listBotTokens", get, botPath+"/tokens", Endpoint{Role: Admin, Response: BotTokens{}})
+	OpRevokeBotToken = endpoint("revokeBotToken", del, botPath+"/tokens/{id}",
+		Endpoint{Role: Admin, Scope: ScopeAdminResource, Response: RevokedBotToken{}})
+	OpCreateBotToken = endpoint("createBotToken", post, botPath+"/tokens",
+		Endpoint{Role: Admin, Scope: ScopeAdminResource, Once: true, Request: CreateBotToken{}, Response: BotToken{}})
 
-	{Op: OpHealth, Method: http.MethodGet, Path: "/healthz", Account: Anonymous, Response: Status{}},
-	{Op: OpReady, Method: http.MethodGet, Path: "/readyz", Account: Anonymous, Response: Status{}},
-	{Op: OpOpenAPI, Method: http.MethodGet, Path: "/v1/openapi.json", Account: Anonymous, Response: Description{}},
-	{Op: OpGetFileSchema, Method: http.MethodGet, Path: "/schema/{name}", Account: Anonymous,
-		Returns: []string{"application/schema+json"}},
+	OpHealth  = endpoint("healthz", get, "/healthz", Endpoint{Account: Anonymous, Response: Status{}})
+	OpReady   = endpoint("readyz", get, "/readyz", Endpoint{Account: Anonymous, Response: Status{}})
+	OpOpenAPI = endpoint("getOpenapi", get, "/v1/openapi.json",
+		Endpoint{Account: Anonymous, Response: Description{}})
+	OpGetFileSchema = endpoint("getFileSchema", get, "/schema/{name}",
+		Endpoint{Account: Anonymous, Returns: []string{"application/schema+json"}})
 	// Links are secrets, so that no response is stored for an Idempotency-Key. One that is
 	// created twice is of no use to anybody.
-	{Op: OpCreateLink, Method: http.MethodPost, Path: "/v1/links", Account: AnyToken, Request: CreateLink{},
-		Response: Link{}},
-	{Op: OpCreateInvitation, Method: http.MethodPost, Path: "/v1/invitations", Account: InBody, Role: Admin,
-		Scope: ScopeAdminResource, Request: CreateInvitation{}, Response: Link{}},
-	{Op: OpStartDevice, Method: http.MethodPost, Path: "/v1/device", Account: Anonymous, Request: StartDevice{},
-		Response: Device{}},
-	{Op: OpDeviceToken, Method: http.MethodPost, Path: "/v1/device/token", Account: Anonymous, Request: DeviceCode{},
-		Response: DeviceToken{}},
-}
+	OpCreateLink = endpoint("createLink", post, "/v1/links",
+		Endpoint{Account: AnyToken, Request: CreateLink{}, Response: Link{}})
+	OpCreateInvitation = endpoint("createInvitation", post, "/v1/invitations",
+		Endpoint{Account: InBody, Role: Admin, Scope: ScopeAdminResource, Request: CreateInvitation{}, Response: Link{}})
+	OpStartDevice = endpoint("startDevice", post, "/v1/device",
+		Endpoint{Account: Anonymous, Request: StartDevice{}, Response: Device{}})
+	OpDeviceToken = endpoint("getDeviceToken", post, "/v1/device/token",
+		Endpoint{Account: Anonymous, Request: DeviceCode{}, Response: DeviceToken{}})
+)
 
 // Kind returns what the path names by its account and slug: a project, an api, a stack, or "" for none of them.
 func (e *Endpoint) Kind() string {
