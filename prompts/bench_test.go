@@ -19,8 +19,10 @@ const frame = time.Second / 60
 func BenchmarkOverwriteFrame(b *testing.B) {
 	d := many(10_000)
 	long := `"` + strings.Repeat("lorem ipsum ", 6) + `"`
-	for i := range d.Added {
-		d.Added[i].Text = long
+	for i := range d {
+		if d[i].Sign() == "+" {
+			d[i].To = long
+		}
 	}
 	b.Run("open", func(b *testing.B) {
 		report(b, func() { _ = prompts.NewView(question(d), 120, 50).View() })

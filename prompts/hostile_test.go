@@ -61,10 +61,10 @@ func TestQuestion_EscapesControlCharacters(t *testing.T) {
 func TestViews_EscapeControlCharacters(t *testing.T) {
 	for name, text := range tuitest.Hostile {
 		difference := flat.Difference{
-			Added: []flat.Entry{{Key: text, Text: text}, {Key: "group." + text, Text: text}},
-			Changed: []flat.Change{{Key: "changed" + text, From: text, To: text + text},
-				{Key: "list", From: fmt.Sprintf("[%q]", text), To: fmt.Sprintf("[%q, 1]", text+"x")}},
-			Removed: []flat.Entry{{Key: "removed" + text, Text: strings.Repeat(text, 20)}},
+			{Key: text, To: text}, {Key: "group." + text, To: text},
+			{Key: "changed" + text, From: text, To: text + text},
+			{Key: "list", From: fmt.Sprintf("[%q]", text), To: fmt.Sprintf("[%q, 1]", text+"x")},
+			{Key: "removed" + text, From: strings.Repeat(text, 20)},
 		}
 		overwrite := prompts.Overwrite{Title: text, Facts: []string{text, "fact " + text}, Notice: text, Yes: "Yes",
 			Difference: difference}

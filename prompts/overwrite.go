@@ -366,13 +366,13 @@ func (m *overwriteView) state(end int) string {
 		if q.Files {
 			what = "files"
 		}
-		found := fmt.Sprintf("filter: %s  %d of %d %s", filter, m.keys, q.Difference.Len()+q.Undone.Len(), what)
+		found := fmt.Sprintf("filter: %s  %d of %d %s", filter, m.keys, len(q.Difference)+len(q.Undone), what)
 		return m.Fitting(append(parts, found)...)
 	}
 	count := tui.Counts(q.Difference)
 	if !q.Undone.Empty() { // its sections count
-		count = tui.Count(q.Undone.Len(), "edit", "edits") + " undone, " +
-			tui.Count(q.Difference.Len(), "change", "changes") + " of yours"
+		count = tui.Count(len(q.Undone), "edit", "edits") + " undone, " +
+			tui.Count(len(q.Difference), "change", "changes") + " of yours"
 	}
 	return m.Paint(tui.Quiet, m.Fitting(slices.Insert(parts, 0, count)...))
 }

@@ -63,7 +63,7 @@ Choose 1 to 3 (default 2): `
 
 func TestOverwrite_PlainShowsScreenfulAndAllOnDemand(t *testing.T) {
 	q := question(many(100))
-	q.Difference.Added = append(q.Difference.Added, flat.Entry{Key: "long", Text: `"` + strings.Repeat("x", 200) + `"`})
+	q.Difference = append(q.Difference, flat.Change{Key: "long", To: `"` + strings.Repeat("x", 200) + `"`})
 	said, yes, err := askPlain(q, 24, "")
 	const end = "\nand 89 more.\n1. Overwrite it\n2. Cancel\n3. List all\n"
 	if n := strings.Count(said, "\n"); n > 23 || !strings.Contains(said, end) || yes || err != nil {
@@ -103,7 +103,7 @@ func TestOverwrite_PlainEndOfInputIsNo(t *testing.T) {
 func TestOverwrite_PlainBreaksLinesBetweenWords(t *testing.T) {
 	var out strings.Builder
 	p := prompts.On(tui.Terminal{In: strings.NewReader("\n"), Out: &out, Plain: true, Columns: 40, Rows: 15})
-	q := question(flat.Difference{Changed: []flat.Change{{Key: "theme.colour", From: `"emerald"`, To: `"green"`}}})
+	q := question(flat.Difference{{Key: "theme.colour", From: `"emerald"`, To: `"green"`}})
 	if _, err := p.Overwrite(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}

@@ -250,12 +250,11 @@ func many(n int) flat.Difference {
 		key := fmt.Sprintf("group-%03d.key-%05d", i/20, i)
 		switch i % 3 {
 		case 0:
-			d.Added = append(d.Added, flat.Entry{Key: key, Text: fmt.Sprintf(`"value %d"`, i)})
+			d = append(d, flat.Change{Key: key, To: fmt.Sprintf(`"value %d"`, i)})
 		case 1:
-			d.Changed = append(d.Changed, flat.Change{Key: key, From: fmt.Sprintf(`"value %d"`, i),
-				To: fmt.Sprintf(`["value", %d]`, i)})
+			d = append(d, flat.Change{Key: key, From: fmt.Sprintf(`"value %d"`, i), To: fmt.Sprintf(`["value", %d]`, i)})
 		default:
-			d.Removed = append(d.Removed, flat.Entry{Key: key, Text: fmt.Sprint(i)})
+			d = append(d, flat.Change{Key: key, From: fmt.Sprint(i)})
 		}
 	}
 	return d
@@ -322,8 +321,7 @@ func TestOverwrite_FitsTerminal(t *testing.T) {
 		"its config was written by carol on 2 Jan 2026 10:00 UTC through the project page")
 	q.Notice = "carol changed it while you looked. This is the difference now:"
 	long := strings.Repeat("长い値 ", 40)
-	q.Difference.Added = append(q.Difference.Added,
-		flat.Entry{Key: "z." + strings.Repeat("k", 60), Text: `"` + long + `"`})
+	q.Difference = append(q.Difference, flat.Change{Key: "z." + strings.Repeat("k", 60), To: `"` + long + `"`})
 	for columns := 1; columns <= 130; columns += 3 {
 		for rows := 1; rows <= 60; rows += 2 {
 			v := prompts.NewView(q, 80, 24)
@@ -359,7 +357,7 @@ func TestOverwrite_NoYesToHiddenQuestion(t *testing.T) {
 }
 
 func TestOverwrite_EscapesControlCharacters(t *testing.T) {
-	d := flat.Difference{Changed: []flat.Change{{Key: "a\nb\u202e", From: "\"\x7f\u009b31m\"", To: "\"\u200b\u2066\""}}}
+	d := flat.Difference{{Key: "a\nb\u202e", From: "\"\x7f\u009b31m\"", To: "\"\u200b\u2066\""}}
 	v := prompts.NewView(question(d), 80, 24)
 	for _, folded := range []bool{true, false} {
 		text := v.View()

@@ -34,7 +34,13 @@ func (c counts) String() string {
 }
 
 // Counts returns how many keys differ, such as: 2 added, 1 removed.
-func Counts(d flat.Difference) string { return Changes(len(d.Added), len(d.Changed), len(d.Removed)) }
+func Counts(d flat.Difference) string {
+	n := counts{}
+	for _, c := range d {
+		n[RoleOf(c.Sign())]++
+	}
+	return n.String()
+}
 
 // Changes returns the counts that are not zero, such as: 2 added, 1 removed; "no difference" for none.
 func Changes(added, changed, removed int) string {

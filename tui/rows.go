@@ -44,14 +44,14 @@ func Rows(d flat.Difference, files bool) []Row {
 	if !files {
 		d = d.ByRecord()
 	}
-	keys := make([]Row, 0, d.Len())
-	add := func(k Role, key, from, to string) {
+	keys := make([]Row, 0, len(d))
+	for _, c := range d {
 		r := Row{
-			key:  pat.Redact(key),
-			kind: k,
+			key:  pat.Redact(c.Key),
+			kind: RoleOf(c.Sign()),
 			file: files,
-			from: pat.Redact(from),
-			to:   pat.Redact(to),
+			from: pat.Redact(c.From),
+			to:   pat.Redact(c.To),
 		}
 		r.segment = r.key
 		if !files {
@@ -61,15 +61,6 @@ func Rows(d flat.Difference, files bool) []Row {
 			}
 		}
 		keys = append(keys, r)
-	}
-	for _, e := range d.Added {
-		add(Added, e.Key, "", e.Text)
-	}
-	for _, c := range d.Changed {
-		add(Changed, c.Key, c.From, c.To)
-	}
-	for _, e := range d.Removed {
-		add(Removed, e.Key, e.Text, "")
 	}
 	slices.SortFunc(keys, func(a, b Row) int {
 		return cmp.Or(strings.Compare(a.segment, b.segment), strings.Compare(a.key, b.key))

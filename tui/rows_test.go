@@ -11,12 +11,10 @@ import (
 )
 
 var someFiles = flat.Difference{
-	Added: []flat.Entry{{Key: "src/new.css", Text: "p {}\nq {}\n"}},
-	Changed: []flat.Change{
-		{Key: "src/index.html", From: "a\nb\nc\n", To: "a\nB\nc\nd\n"},
-		{Key: "logo.png", From: "(binary, 1 KiB)", To: "(binary, 2 KiB)"},
-	},
-	Removed: []flat.Entry{{Key: "src/old.v1.css", Text: "(empty)"}},
+	{Key: "src/new.css", To: "p {}\nq {}\n"},
+	{Key: "src/index.html", From: "a\nb\nc\n", To: "a\nB\nc\nd\n"},
+	{Key: "logo.png", From: "(binary, 1 KiB)", To: "(binary, 2 KiB)"},
+	{Key: "src/old.v1.css", From: "(empty)"},
 }
 
 func TestRows_CompareTextsLineByLine(t *testing.T) {
@@ -65,7 +63,7 @@ func TestSentences_ListLinesOfFiles(t *testing.T) {
 
 // What a terminal acts on takes more columns than bytes: it is listed whole all the same.
 func TestSentences_AreWholeOnDemand(t *testing.T) {
-	d := flat.Difference{Removed: []flat.Entry{{Key: "a", Text: strings.Repeat("\x01", 9)}}}
+	d := flat.Difference{{Key: "a", From: strings.Repeat("\x01", 9)}}
 	want := []string{"a removed: " + strings.Repeat(`\x01`, 9)}
 	if diff := cmp.Diff(want, Sentences(Rows(d, false), 0)); diff != "" {
 		t.Error(diff)

@@ -15,9 +15,8 @@ func TestDiff_ListsChanges(t *testing.T) {
 		`{"same":{"a":[{"x":1,"y":2}]},"gone":{"b":null,"a-":1,"a":{"c":2}},"changed":{"n":1.0,"o":{}},"leaf":1}`)
 	to := fold(t, `{"same":{"a":[{"y":2,"x":1}]},"new":[ 1 ],"changed":{"n":1.00,"o":[]},"leaf":{"below":1}}`)
 	want := flat.Difference{
-		Added:   []flat.Entry{{"leaf.below", "1"}, {"new", "[1]"}},
-		Changed: []flat.Change{{"changed.n", "1.0", "1.00"}, {"changed.o", "{}", "[]"}},
-		Removed: []flat.Entry{{"gone.a-", "1"}, {"gone.a.c", "2"}, {"gone.b", "null"}, {"leaf", "1"}},
+		{"changed.n", "1.0", "1.00"}, {"changed.o", "{}", "[]"}, {"gone.a-", "1", ""}, {"gone.a.c", "2", ""},
+		{"gone.b", "null", ""}, {"leaf", "1", ""}, {"leaf.below", "", "1"}, {"new", "", "[1]"},
 	}
 	got := flat.Diff(from, to)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -21,8 +21,11 @@ func ExampleFold() {
 func ExampleDiff() {
 	from, _ := flat.Fold([]byte(`{"color": "teal", "size": 12}`))
 	to, _ := flat.Fold([]byte(`{"color": "plum", "title": "Home"}`))
-	d := flat.Diff(from, to)
-	fmt.Println(d.Added, d.Removed, d.Changed)
+	for _, c := range flat.Diff(from, to) {
+		fmt.Printf("%s %s: from %q to %q\n", c.Sign(), c.Key, c.From, c.To)
+	}
 	// Output:
-	// [{title "Home"}] [{size 12}] [{color "teal" "plum"}]
+	// ~ color: from "\"teal\"" to "\"plum\""
+	// - size: from "12" to ""
+	// + title: from "" to "\"Home\""
 }

@@ -258,19 +258,20 @@ func checkDiff(t testing.TB, from, to string) error {
 	a := naiveFold(decode(t, []byte(from)).(map[string]any))
 	b := naiveFold(decode(t, []byte(to)).(map[string]any))
 	var want flat.Difference
-	for _, key := range slices.Sorted(maps.Keys(a)) {
-		was := naiveCanonical(a[key])
+	for key, value := range a {
+		was := naiveCanonical(value)
 		if value, ok := b[key]; !ok {
-			want.Removed = append(want.Removed, flat.Entry{Key: key, Text: was})
+			want = append(want, flat.Change{Key: key, From: was})
 		} else if is := naiveCanonical(value); is != was {
-			want.Changed = append(want.Changed, flat.Change{Key: key, From: was, To: is})
+			want = append(want, flat.Change{Key: key, From: was, To: is})
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(b)) {
+	for key, value := range b {
 		if _, ok := a[key]; !ok {
-			want.Added = append(want.Added, flat.Entry{Key: key, Text: naiveCanonical(b[key])})
+			want = append(want, flat.Change{Key: key, To: naiveCanonical(value)})
 		}
 	}
+	slices.SortFunc(want, func(a, b flat.Change) int { return strings.Compare(a.Key, b.Key) })
 	if diff := cmp.Diff(want, flat.Diff(fold(t, from), fold(t, to))); diff != "" {
 		return fmt.Errorf("from %s to %s: %s", from, to, diff)
 	}

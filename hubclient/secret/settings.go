@@ -16,8 +16,8 @@ func InSettings(config flat.Config, canonical []byte) (found []wire.FieldError) 
 	if _, hasAny := Find(canonical); !hasAny {
 		return nil
 	}
-	for _, e := range flat.Diff(flat.Config{}, config).Added {
-		credential, ok := Find([]byte(e.Text))
+	for _, e := range flat.Diff(flat.Config{}, config) {
+		credential, ok := Find([]byte(e.To))
 		if !ok || len(found) == maxFindings {
 			continue
 		}

@@ -94,13 +94,13 @@ func HubTexts(
 // FilesDifference returns how files differ as a difference of texts by path.
 func FilesDifference(files tree.Difference, from, to map[string]string) (d flat.Difference) {
 	for _, path := range files.Added {
-		d.Added = append(d.Added, flat.Entry{Key: path, Text: to[path]})
+		d = append(d, flat.Change{Key: path, To: to[path]})
 	}
 	for _, path := range files.Changed {
-		d.Changed = append(d.Changed, flat.Change{Key: path, From: from[path], To: to[path]})
+		d = append(d, flat.Change{Key: path, From: from[path], To: to[path]})
 	}
 	for _, path := range files.Removed {
-		d.Removed = append(d.Removed, flat.Entry{Key: path, Text: from[path]})
+		d = append(d, flat.Change{Key: path, From: from[path]})
 	}
 	return d
 }

@@ -86,45 +86,28 @@ const (
 	MaxValue = 60
 )
 
-// Change is a key that differs, with its values as JSON, "" for an absent one.
-type Change struct {
-	Sign string // + added, ~ changed, - removed
-	Key  string
-	Old  string
-	New  string
-}
-
 // Changes lists a difference: what is added, what is changed, what is removed.
-func Changes(d flat.Difference) []Change {
-	all := make([]Change, 0, d.Len())
-	for _, e := range d.Added {
-		all = append(all, Change{Sign: "+", Key: e.Key, New: e.Text})
-	}
-	for _, c := range d.Changed {
-		all = append(all, Change{Sign: "~", Key: c.Key, Old: c.From, New: c.To})
-	}
-	for _, e := range d.Removed {
-		all = append(all, Change{Sign: "-", Key: e.Key, Old: e.Text})
-	}
-	return all
+func Changes(d flat.Difference) flat.Difference {
+	kind := func(c flat.Change) int { return strings.Index("+~-", c.Sign()) }
+	return slices.SortedStableFunc(slices.Values(d), func(a, b flat.Change) int { return kind(a) - kind(b) })
 }
 
-// Values returns the values, of at most width columns each.
-func (c Change) Values(width int) (from, to string) {
-	if c.Sign == "~" {
-		return tui.Values(c.Old, c.New, width)
+// ChangeValues returns the values of a key, of at most width columns each.
+func ChangeValues(c flat.Change, width int) (from, to string) {
+	if c.Sign() == "~" {
+		return tui.Values(c.From, c.To, width)
 	}
-	return tui.Shorten(c.Old, width), tui.Shorten(c.New, width)
+	return tui.Shorten(c.From, width), tui.Shorten(c.To, width)
 }
 
-// line writes a change, with values of at most width columns.
-func (c Change) line(width int) string {
+// changeLine writes a change, with values of at most width columns.
+func changeLine(c flat.Change, width int) string {
 	key := tui.Shorten(c.Key, max(width, maxCell))
-	from, to := c.Values(width)
-	if c.Sign == "~" {
+	from, to := ChangeValues(c, width)
+	if c.Sign() == "~" {
 		return fmt.Sprintf("~ %s: %s → %s", key, from, to)
 	}
-	return fmt.Sprintf("%s %s: %s", c.Sign, key, from+to)
+	return fmt.Sprintf("%s %s: %s", c.Sign(), key, from+to)
 }
 
 // DifferenceLines writes a difference key by key: + added, ~ changed, - removed.
@@ -138,15 +121,18 @@ func FullDifferenceLines(d flat.Difference) []string {
 // differenceLines writes a difference with values of at most width columns, and at most maxLines
 // lines of each kind.
 func differenceLines(d flat.Difference, width, maxLines int) (lines []string) {
-	d = d.ByRecord()
-	kinds := map[string]int{"+": len(d.Added), "~": len(d.Changed), "-": len(d.Removed)}
-	shown := map[string]int{}
-	for _, c := range Changes(d) {
-		shown[c.Sign]++
-		if shown[c.Sign] <= maxLines {
-			lines = append(lines, c.line(width))
-		} else if shown[c.Sign] == kinds[c.Sign] {
-			lines = append(lines, fmt.Sprintf("… and %d more", kinds[c.Sign]-maxLines))
+	changes := Changes(d.ByRecord())
+	shown := 0 // of the present kind
+	for i, c := range changes {
+		shown++
+		if shown <= maxLines {
+			lines = append(lines, changeLine(c, width))
+		}
+		if i+1 == len(changes) || changes[i+1].Sign() != c.Sign() {
+			if shown > maxLines {
+				lines = append(lines, fmt.Sprintf("… and %d more", shown-maxLines))
+			}
+			shown = 0
 		}
 	}
 	return lines

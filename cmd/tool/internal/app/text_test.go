@@ -60,7 +60,7 @@ func TestPrinter_LongTextsAreShortened(t *testing.T) {
 		"warning": func(a *app.App) { a.Warn(long) },
 		"edit":    func(a *app.App) { a.Printer().Line("%s", app.Edit(edit.Edit)) },
 		"key": func(a *app.App) {
-			a.Printer().Whole("%s", app.DifferenceLines(flat.Difference{Added: []flat.Entry{{Key: long}}})[0])
+			a.Printer().Whole("%s", app.DifferenceLines(flat.Difference{{Key: long}})[0])
 		},
 		"errors": func(a *app.App) { a.ReportFailure(e) },
 		"findings": func(a *app.App) {

@@ -113,14 +113,10 @@ type Keys struct {
 // KeysOf returns the keys of a difference.
 func KeysOf(d flat.Difference) *Keys {
 	k := &Keys{Added: []string{}, Changed: []string{}, Removed: []string{}}
-	for _, e := range d.Added {
-		k.Added = append(k.Added, e.Key)
-	}
-	for _, c := range d.Changed {
-		k.Changed = append(k.Changed, c.Key)
-	}
-	for _, e := range d.Removed {
-		k.Removed = append(k.Removed, e.Key)
+	lists := map[string]*[]string{"+": &k.Added, "~": &k.Changed, "-": &k.Removed}
+	for _, c := range d {
+		list := lists[c.Sign()]
+		*list = append(*list, c.Key)
 	}
 	return k
 }

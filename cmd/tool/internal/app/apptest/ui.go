@@ -64,11 +64,13 @@ func (u *UI) Choose(_ context.Context, title string, names []string, preset stri
 // Overwrite answers yes, no or merge, and remembers the changes that were shown.
 func (u *UI) Overwrite(_ context.Context, q prompts.Overwrite) (bool, error) {
 	facts := append([]string{q.Notice}, q.Facts...)
-	for _, c := range q.Difference.Changed {
-		facts = append(facts, fmt.Sprintf("%s: %s -> %s", c.Key, c.From, c.To))
+	for _, c := range q.Difference {
+		if c.Sign() == "~" {
+			facts = append(facts, fmt.Sprintf("%s: %s -> %s", c.Key, c.From, c.To))
+		}
 	}
-	for _, key := range q.Undone.Keys() {
-		facts = append(facts, "undoes "+key+": "+q.Notes[key])
+	for _, c := range q.Undone {
+		facts = append(facts, "undoes "+c.Key+": "+q.Notes[c.Key])
 	}
 	answer := u.answer(q.Title, facts...)
 	if answer == "merge" {

@@ -145,11 +145,11 @@ func (r *result) markdown(w *app.Printer) {
 	changes := r.Changes.ByRecord()
 	for i, c := range app.Changes(changes) {
 		if i == maxRows {
-			w.Whole("| | … and %d more | | |", changes.Len()-maxRows)
+			w.Whole("| | … and %d more | | |", len(changes)-maxRows)
 			break
 		}
-		from, to := c.Values(width)
-		w.Whole("| %s | %s | %s | %s |", words[c.Sign], app.Markdown(c.Key), app.Markdown(from), app.Markdown(to))
+		from, to := app.ChangeValues(c, width)
+		w.Whole("| %s | %s | %s | %s |", words[c.Sign()], app.Markdown(c.Key), app.Markdown(from), app.Markdown(to))
 	}
 	for _, note := range r.Notes {
 		w.Whole("")

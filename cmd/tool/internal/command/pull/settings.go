@@ -53,8 +53,8 @@ func (p *pull) planSettings(ctx context.Context, plan *plan) error {
 	r.UpdatedVia = current.UpdatedVia
 	r.EnrichmentCount = plan.merged.EnrichmentCount()
 	r.Changes = flat.Diff(p.Settings, plan.merged)
-	r.KeysTaken = r.Changes.Len()
-	r.KeysKept = flat.Diff(plan.config, plan.merged).Len()
+	r.KeysTaken = len(r.Changes)
+	r.KeysKept = len(flat.Diff(plan.config, plan.merged))
 	r.Merged = r.KeysKept > 0
 	plan.edits, err = p.Client.Plan(plan.merged)
 	return err

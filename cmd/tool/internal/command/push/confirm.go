@@ -77,7 +77,7 @@ func (p *push) confirmConfig(ctx context.Context, plan *planned, notice string) 
 		q.Yes = "Overwrite"
 		q.Difference, q.Undone, q.Notes = *plan.Mine, plan.Theirs.difference, plan.Theirs.notes
 	default:
-		q.Title = fmt.Sprintf("Push %s to %s?", app.Count(plan.Config.Len(), "change", "changes"), p.Project)
+		q.Title = fmt.Sprintf("Push %s to %s?", app.Count(len(*plan.Config), "change", "changes"), p.Project)
 		q.Yes, q.Harmless = "Push", true
 	}
 	if recorded := p.Client.Project.Text; recorded != "" && recorded != p.Project.String() {

@@ -206,13 +206,17 @@ func (p *push) split(
 	p.addKeys(ctx, entries, map[string]*flat.Config{revision: base, current.Revision: &theirs})
 	writers := writersOf(entries)
 	edited := map[string]bool{}
-	for _, key := range flat.Diff(*base, theirs).Keys() {
-		edited[key] = true
+	for _, c := range flat.Diff(*base, theirs) {
+		edited[c.Key] = true
 	}
-	undoes, own := d.Split(func(key string) bool {
-		w := writers[key]
-		return edited[key] && (w == nil || !isOwnPush(w.ConfigEntry, me))
-	})
+	var undoes, own flat.Difference
+	for _, c := range d {
+		if w := writers[c.Key]; edited[c.Key] && (w == nil || !isOwnPush(w.ConfigEntry, me)) {
+			undoes = append(undoes, c)
+		} else {
+			own = append(own, c)
+		}
+	}
 	return &own, newUndone(undoes, writers), nil
 }
 
@@ -251,11 +255,11 @@ func newUndone(d flat.Difference, writers map[string]*failure.Edit) *Undone {
 	bySign := map[string]map[string]UndoneEdit{"+": u.Added, "~": u.Changed, "-": u.Removed}
 	for _, c := range app.Changes(d) {
 		var edit UndoneEdit
-		if c.Old != "" {
-			edit.From = jsontext.Value(c.Old)
+		if c.From != "" {
+			edit.From = jsontext.Value(c.From)
 		}
-		if c.New != "" {
-			edit.To = jsontext.Value(c.New)
+		if c.To != "" {
+			edit.To = jsontext.Value(c.To)
 		}
 		if e := writers[c.Key]; e != nil {
 			edit.By, edit.At, edit.Via = e.UpdatedBy, e.UpdatedAt, e.UpdatedVia
@@ -264,7 +268,7 @@ func newUndone(d flat.Difference, writers map[string]*failure.Edit) *Undone {
 				u.by = append(u.by, e.UpdatedBy)
 			}
 		}
-		bySign[c.Sign][c.Key] = edit
+		bySign[c.Sign()][c.Key] = edit
 	}
 	return u
 }
@@ -282,5 +286,5 @@ func (u *Undone) String() string {
 	if n := len(names); n > 1 {
 		by = strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
-	return fmt.Sprintf("%s by %s", app.Count(u.difference.Len(), "edit", "edits"), cmp.Or(by, "others"))
+	return fmt.Sprintf("%s by %s", app.Count(len(u.difference), "edit", "edits"), cmp.Or(by, "others"))
 }
