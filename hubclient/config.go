@@ -81,10 +81,7 @@ func (c *Client) CheckConfig(
 // CheckSettings returns what a JSON Schema does not allow in settings, whatever project they are for.
 func (c *Client) CheckSettings(ctx context.Context, body wire.CheckSettings) ([]wire.FieldError, error) {
 	checked, err := result[wire.CheckedSettings](ctx, c, to(wire.OpCheckSettings, ref.Ref{}).json(body))
-	if err != nil {
-		return nil, err
-	}
-	return checked.Findings, nil
+	return checked.Findings, err
 }
 
 // PatchConfig sets and removes keys of a project's config. With ifRevision it does so

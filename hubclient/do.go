@@ -125,9 +125,16 @@ func (c *Client) send(ctx context.Context, r *request, v any) (*answer, error) {
 	}
 	tries := c.newTries()
 	for {
-		a, err := c.attempt(ctx, r, v)
+		a := &answer{lost: tries.lost}
+		err := c.exchange(ctx, r, func(resp *http.Response) error {
+			body, err := c.readBody(ctx, resp)
+			if err != nil {
+				return err
+			}
+			a.status, a.size = resp.StatusCode, len(body)
+			return c.decode(resp, body, v, r)
+		})
 		if err == nil {
-			a.lost = tries.lost
 			return a, nil
 		}
 		if r.single {
@@ -224,19 +231,6 @@ func (t *tries) again(ctx context.Context, err error) error {
 	case <-ctx.Done():
 		return ended(ctx.Err(), t.lost)
 	}
-}
-
-// attempt sends r once, and decodes a success into v.
-func (c *Client) attempt(ctx context.Context, r *request, v any) (a *answer, err error) {
-	err = c.exchange(ctx, r, func(resp *http.Response) error {
-		body, err := c.readBody(ctx, resp)
-		if err != nil {
-			return err
-		}
-		a = &answer{status: resp.StatusCode, size: len(body)}
-		return c.decode(resp, body, v, r)
-	})
-	return a, err
 }
 
 // exchange sends r once, and calls read with a response that is a success, or not modified.

@@ -153,6 +153,7 @@ func (c *Client) transportError(ctx context.Context, reached bool, err error) er
 	var known *Error
 	var certificate *tls.CertificateVerificationError
 	var noTLS tls.RecordHeaderError
+	var op *net.OpError
 	because := line(inner(err).Error())
 	switch {
 	case ctx.Err() != nil:
@@ -166,7 +167,7 @@ func (c *Client) transportError(ctx context.Context, reached bool, err error) er
 			Detail: fmt.Sprintf("the certificate of %s is not trusted: %s", c.Origin(), because)}
 	case errors.As(err, &noTLS):
 		return c.notAHub(0, "it does not speak TLS")
-	case refusedTLS(err):
+	case errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"): // an alert ended the handshake
 		return &Error{Code: CodeUnreachable, Cause: err,
 			Detail: fmt.Sprintf("%s refuses the connection: %s", c.Origin(), because)}
 	case timedOut(err):
@@ -180,12 +181,6 @@ func (c *Client) transportError(ctx context.Context, reached bool, err error) er
 			Detail: fmt.Sprintf("the connection to %s broke: %s", c.Origin(), because)}
 	}
 	return c.notAHub(0, "%s", because)
-}
-
-// refusedTLS reports whether one side ended the handshake with an alert.
-func refusedTLS(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
 }
 
 func timedOut(err error) bool {

@@ -90,24 +90,13 @@ func CheckTogether(paths []string) error {
 		files[folded] = path
 	}
 	for folded, path := range files {
-		for dir := range directories(folded) {
-			if file, ok := files[dir]; ok {
-				return beneath(path, file)
+		for end := strings.LastIndexByte(folded, '/'); end > 0; end = strings.LastIndexByte(folded[:end], '/') {
+			if file, ok := files[folded[:end]]; ok {
+				return &PathError{path, fmt.Sprintf("%q is a file, not a directory", file)}
 			}
 		}
 	}
 	return nil
-}
-
-// directories yields the directories above path, the nearest first.
-func directories(path string) func(yield func(dir string) bool) {
-	return func(yield func(dir string) bool) {
-		for i := strings.LastIndexByte(path, '/'); i > 0; i = strings.LastIndexByte(path[:i], '/') {
-			if !yield(path[:i]) {
-				return
-			}
-		}
-	}
 }
 
 func alike(path, other string) error {
@@ -115,10 +104,6 @@ func alike(path, other string) error {
 		return &PathError{path, "it is listed twice"}
 	}
 	return &PathError{path, fmt.Sprintf("it differs from %q only in case", other)}
-}
-
-func beneath(path, file string) error {
-	return &PathError{path, fmt.Sprintf("%q is a file, not a directory", file)}
 }
 
 // foldCherokee folds the letters that [cases.Fold] leaves as they are.

@@ -215,16 +215,21 @@ func (d Difference) Empty() bool { return len(d.Added)+len(d.Changed)+len(d.Remo
 // blob is.
 func Diff(from, to Tree) Difference {
 	var d Difference
-	compare(from, to, func(before, after *Entry) {
+	for len(from) > 0 || len(to) > 0 {
 		switch {
-		case before == nil:
-			d.Added = append(d.Added, after.Path)
-		case after == nil:
-			d.Removed = append(d.Removed, before.Path)
-		case *before != *after:
-			d.Changed = append(d.Changed, after.Path)
+		case len(from) == 0 || len(to) > 0 && to[0].Path < from[0].Path:
+			d.Added = append(d.Added, to[0].Path)
+			to = to[1:]
+		case len(to) == 0 || from[0].Path < to[0].Path:
+			d.Removed = append(d.Removed, from[0].Path)
+			from = from[1:]
+		default:
+			if from[0] != to[0] {
+				d.Changed = append(d.Changed, to[0].Path)
+			}
+			from, to = from[1:], to[1:]
 		}
-	})
+	}
 	return d
 }
 
@@ -239,22 +244,4 @@ func (t Tree) NotIn(base Tree) (indexes []int) {
 		}
 	}
 	return indexes
-}
-
-// compare calls visit for each path of two trees, in path order, with nil for the tree
-// that does not have it.
-func compare(from, to Tree, visit func(before, after *Entry)) {
-	for len(from) > 0 || len(to) > 0 {
-		switch {
-		case len(from) == 0 || len(to) > 0 && to[0].Path < from[0].Path:
-			visit(nil, &to[0])
-			to = to[1:]
-		case len(to) == 0 || from[0].Path < to[0].Path:
-			visit(&from[0], nil)
-			from = from[1:]
-		default:
-			visit(&from[0], &to[0])
-			from, to = from[1:], to[1:]
-		}
-	}
 }

@@ -5,6 +5,7 @@
 package version
 
 import (
+	"math/big"
 	"slices"
 	"strings"
 
@@ -67,23 +68,11 @@ func Bump(s string, part Part) string {
 	at := slices.Index([]Part{Major, Minor, Patch}, part)
 	lower := n[at+1:]
 	if !pre || slices.ContainsFunc(lower, func(number string) bool { return number != "0" }) {
-		n[at] = increment(n[at])
+		number, _ := new(big.Int).SetString(n[at], 10) // of any length
+		n[at] = number.Add(number, big.NewInt(1)).String()
 	}
 	for i := range lower {
 		lower[i] = "0"
 	}
 	return strings.Join(n, ".")
-}
-
-// increment adds one to a decimal number of any length.
-func increment(number string) string {
-	digits := []byte(number)
-	for i := len(digits) - 1; i >= 0; i-- {
-		if digits[i] != '9' {
-			digits[i]++
-			return string(digits)
-		}
-		digits[i] = '0'
-	}
-	return "1" + string(digits)
 }

@@ -85,23 +85,7 @@ func Decode(data []byte, v any, opts ...json.Options) error {
 	if jsontext.Value(data).Kind() != '{' {
 		return &ShapeError{"", "must be a JSON object"}
 	}
-	return decodeError(err)
-}
-
-// decodeError converts an error of the library to a SyntaxError or a ShapeError. Errors
-// of a reader, and of methods that decode a value, are returned as they are.
-func decodeError(err error) error {
-	var semantic *json.SemanticError
-	var syntactic *jsontext.SyntacticError
-	var own *ShapeError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &syntactic), errors.Is(err, io.EOF):
-		return syntaxError(err, 0)
-	case errors.As(err, &own):
-		return own
-	case errors.As(err, &semantic):
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		return &ShapeError{shorten(string(semantic.JSONPointer)), shorten(shapeDetail(semantic))}
 	}
 	return err
