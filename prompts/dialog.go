@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/huh"
 
 	"example.com/projecthub/tui"
 )
@@ -221,7 +222,7 @@ func (d *dialog) answer(msg tea.Msg) tea.Cmd {
 	}
 	before := d.form.value
 	cmd := d.form.update(msg)
-	if d.form.answered() {
+	if d.form.huh.State == huh.StateCompleted {
 		return d.take(d.form.answer(d.form.value))
 	}
 	if d.form.value != before {
@@ -252,8 +253,7 @@ func (d *dialog) changed() tea.Cmd {
 
 // lookup looks up what is typed, unless it has changed since edit.
 func (d *dialog) lookup(edit int) tea.Cmd {
-	outdated := edit != d.edit
-	if outdated || d.form == nil || d.form.Lookup == nil {
+	if edit != d.edit || d.form == nil || d.form.Lookup == nil {
 		return nil
 	}
 	ctx, lookup, text := d.ctx, d.form.Lookup, d.form.value // the command runs in the background
@@ -290,10 +290,8 @@ func (d *dialog) previous() int {
 
 // back goes back to the previous question. Without one it ends the dialog, or does nothing.
 func (d *dialog) back() tea.Cmd {
-	previous := d.previous()
-	if previous >= 0 {
-		d.at = previous
-		d.form = nil
+	if previous := d.previous(); previous >= 0 {
+		d.at, d.form = previous, nil
 		d.edit++
 		return d.start()
 	}

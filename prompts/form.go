@@ -40,16 +40,13 @@ func newForm(q Question, s tui.Screen, status string, back bool) *form {
 
 // build builds the form for the size of the terminal.
 func (f *form) build() tea.Cmd {
-	f.huh = huh.NewForm(huh.NewGroup(f.field())).WithKeyMap(keyMap()).WithTheme(formTheme(f.screen.Theme)).
+	field := f.input
+	if len(f.Choices) > 0 {
+		field = f.selection
+	}
+	f.huh = huh.NewForm(huh.NewGroup(field())).WithKeyMap(keyMap()).WithTheme(formTheme(f.screen.Theme)).
 		WithShowHelp(false).WithShowErrors(false).WithWidth(f.screen.Width())
 	return f.huh.Init()
-}
-
-func (f *form) field() huh.Field {
-	if len(f.Choices) > 0 {
-		return f.selection()
-	}
-	return f.input()
 }
 
 // input is the field of a question whose answer is typed.
@@ -114,9 +111,6 @@ func (f *form) answer(typed string) string {
 	}
 	return typed
 }
-
-// answered reports whether value was given as the answer.
-func (f *form) answered() bool { return f.huh.State == huh.StateCompleted }
 
 // validate rejects an answer that is known to be wrong. A lookup that still runs does not
 // delay the answer.

@@ -39,10 +39,8 @@ type Terminal struct {
 
 var _ UI = (*Terminal)(nil)
 
-// Drawing reports whether a view is on the terminal.
 func (t *Terminal) Drawing() bool { return t.drawing.Load() }
 
-// AllowBack lets the user go back from the first question.
 func (t *Terminal) AllowBack(allow bool) { t.back = allow }
 
 // prompter asks a question at a terminal.
@@ -78,7 +76,6 @@ func (t *Terminal) draws() (ended func()) {
 	return func() { t.drawing.Store(false) }
 }
 
-// Confirm asks a question whose preset answer is no.
 func (t *Terminal) Confirm(ctx context.Context, q YesNo) (bool, error) {
 	answer := no
 	err := t.Ask(ctx, Step{
@@ -95,7 +92,6 @@ func (t *Terminal) Confirm(ctx context.Context, q YesNo) (bool, error) {
 	return err == nil && answer == yes, err
 }
 
-// Choose asks for one of names.
 func (t *Terminal) Choose(ctx context.Context, title string, names []string, preset string) (string, error) {
 	answer := ""
 	err := t.Ask(ctx, Step{
@@ -114,7 +110,6 @@ func nameChoices(names []string) []Choice {
 	return choices
 }
 
-// Transfer shows progress: redrawn if a user watches, else a line at intervals.
 func (t *Terminal) Transfer(watched bool) Transfer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -160,8 +155,8 @@ func (a above) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// WaitFor shows that the command waits for a hub. Several requests may wait at once: the first
-// shows it, and the last that is answered takes it away.
+// WaitFor may be called by several requests at once: the first shows that the command waits, and the last
+// that is answered takes it away.
 func (t *Terminal) WaitFor(hub string, watched bool) (answered func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,14 +176,13 @@ func (t *Terminal) answered() {
 	}
 }
 
-// Note shows text below the line of progress. Several requests may call it at once.
 func (t *Terminal) Note(text string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.line != nil && t.line.Note(text)
 }
 
-// Checklist shows the steps of a command. A list that is redrawn counts as a view until it ends.
+// Checklist returns a list that counts as a view until it ends, if it is redrawn.
 func (t *Terminal) Checklist(names ...string) Checklist {
 	t.drawing.Store(!t.IsPlain)
 	t.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/lipgloss"
 
@@ -29,10 +30,9 @@ type Row struct {
 	// Of a heading.
 	counts counts // of the keys below it
 
-	// What parts returns, once it was called.
-	compared bool
-	found    []element
-	hasParts bool
+	// parts returns the parts in which the values differ: elements of an array, or lines of a file. It returns
+	// false where the values have no such parts.
+	parts func() ([]element, bool)
 }
 
 // Rows lists a difference by first segment, then by key. Tokens are redacted here, because a
@@ -53,6 +53,12 @@ func Rows(d flat.Difference, files bool) []Row {
 			from: pat.Redact(c.From),
 			to:   pat.Redact(c.To),
 		}
+		r.parts = sync.OnceValues(func() ([]element, bool) {
+			if files {
+				return compareLines(r.from, r.to)
+			}
+			return elements(r.from, r.to)
+		})
 		r.segment = r.key
 		if !files {
 			r.segment = firstSegment(r.key)
@@ -133,20 +139,6 @@ func Find(rows []Row, text string) (found []int, keys int) {
 		keys++
 	}
 	return found, keys
-}
-
-// parts returns the parts in which the values differ: elements of an array, or lines of a
-// file. It returns false where the values have no such parts.
-func (r *Row) parts() ([]element, bool) {
-	if !r.compared {
-		if r.file {
-			r.found, r.hasParts = compareLines(r.from, r.to)
-		} else {
-			r.found, r.hasParts = elements(r.from, r.to)
-		}
-		r.compared = true
-	}
-	return r.found, r.hasParts
 }
 
 // summary counts the parts in which the values differ.
