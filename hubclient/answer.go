@@ -25,10 +25,8 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// maxAnswer bounds the bytes that are read of a response.
 const maxAnswer = 16 << 20
 
-// readBody reads the body of a response.
 func (c *Client) readBody(ctx context.Context, resp *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
@@ -104,7 +102,6 @@ func elements(text []byte) (n int) {
 	return n
 }
 
-// refusal returns the error of a response that is not a success.
 func (c *Client) refusal(resp *http.Response, body []byte) *Error {
 	e := c.problem(resp, body)
 	e.Status, e.After = resp.StatusCode, retryAfter(resp.Header)
@@ -181,7 +178,6 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// areVersions reports whether each is a version, latest, or absent.
 func areVersions(all ...string) bool {
 	return !slices.ContainsFunc(all, func(v string) bool { return v != "" && v != wire.Latest && !version.Valid(v) })
 }

@@ -84,7 +84,6 @@ func (c *Client) Upload(r ref.Ref, files FileSet) *Upload {
 	return u
 }
 
-// compareWith sets the base.
 func (u *Upload) compareWith(base tree.Tree) {
 	t := u.files.Snapshot.Tree
 	changed := t.NotIn(base)

@@ -66,7 +66,6 @@ func (r *request) dryRun() *request {
 	return r.query(url.Values{"dryRun": {"1"}})
 }
 
-// json makes v the body.
 func (r *request) json(v any) *request {
 	data, err := wire.Encode(v)
 	if err != nil {
@@ -85,7 +84,6 @@ func (r *request) named(account, slug string) *request {
 	return r
 }
 
-// bytes makes data the body.
 func (r *request) bytes(mediaType string, data []byte) *request {
 	r.header["Content-Type"] = mediaType
 	r.length = int64(len(data))
@@ -322,7 +320,6 @@ func (c *Client) newRequest(ctx context.Context, r *request) (*http.Request, err
 	return req, nil
 }
 
-// maxRedirects bounds how many redirects within the origin a GET follows.
 const maxRedirects = 3
 
 var redirects = []int{

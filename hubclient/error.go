@@ -102,7 +102,6 @@ func (e *Error) conclude() {
 	}
 }
 
-// maxLine bounds a line of text from the hub, in bytes.
 const maxLine = 200
 
 // line turns a text of the hub into one short line for a message.

@@ -140,7 +140,6 @@ const (
 	maxList  = 64 << 20 // bytes of all pages
 )
 
-// listAll returns the items of all pages of a list.
 func listAll[Page, Item any](
 	ctx context.Context, c *Client, op wire.Op, account string, items func(*Page) ([]Item, string),
 ) ([]Item, error) {

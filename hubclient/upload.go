@@ -96,7 +96,6 @@ func newUploadReader(ctx context.Context, u *upload) *uploadReader {
 	return r
 }
 
-// work compresses blobs until there are no more.
 func (r *uploadReader) work() {
 	var p part
 	var frames, frame []byte
@@ -143,7 +142,6 @@ func (r *uploadReader) work() {
 	}
 }
 
-// read reads a blob.
 func (r *uploadReader) read(content *bytes.Buffer, e tree.Entry) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -211,7 +209,6 @@ func (r *uploadReader) Close() error {
 	return nil
 }
 
-// compress returns data in one zstd frame.
 func compress(data []byte) []byte { return compressor().EncodeAll(data, nil) }
 
 // compressor compresses blobs. It is created when it is first needed, because creating it

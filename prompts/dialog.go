@@ -49,12 +49,10 @@ const Cancel = "Cancel"
 // stopChoice is a choice that ends the dialog with ErrStop.
 var stopChoice = Choice{"stop", Cancel}
 
-// stops reports whether an answer ends the dialog with ErrStop.
 func (q Question) stops(answer string) bool {
 	return answer == stopChoice.Value && slices.Contains(q.Choices, stopChoice)
 }
 
-// offers reports whether value can be chosen.
 func (q Question) offers(value string) bool {
 	return slices.ContainsFunc(q.Choices, func(c Choice) bool { return c.Value == value })
 }
@@ -231,7 +229,6 @@ func (d *dialog) answer(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// take takes the answer to the question, and goes on.
 func (d *dialog) take(answer string) tea.Cmd {
 	if d.form.stops(answer) {
 		d.err = ErrStop
@@ -263,7 +260,6 @@ func (d *dialog) lookup(edit int) tea.Cmd {
 	}
 }
 
-// next starts the next step that is not skipped.
 func (d *dialog) next() tea.Cmd {
 	d.form = nil
 	d.edit++

@@ -49,7 +49,6 @@ func (f *form) build() tea.Cmd {
 	return f.huh.Init()
 }
 
-// input is the field of a question whose answer is typed.
 func (f *form) input() huh.Field {
 	// huh counts the lines of a title before it wraps them, so it gets them wrapped.
 	title := strings.Join(tui.Wrap(escape.Line(f.Prompt), f.screen.Width()), "\n")
@@ -63,7 +62,6 @@ func (f *form) input() huh.Field {
 	return in
 }
 
-// selection is the field of a question with choices.
 func (f *form) selection() huh.Field {
 	options := make([]huh.Option[string], len(f.Choices))
 	rows := 0
@@ -137,14 +135,12 @@ func (f *form) changed() bool {
 	return true
 }
 
-// found takes the result of a lookup.
 func (f *form) found(remark string, err error) {
 	f.checking = false
 	f.remark = remark
 	f.rejected = err
 }
 
-// formTheme is the theme of a form's field.
 func formTheme(th *tui.Theme) *huh.Theme {
 	t := huh.ThemeBase()
 	plain := th[tui.Plain]
@@ -163,7 +159,6 @@ func formTheme(th *tui.Theme) *huh.Theme {
 	return t
 }
 
-// page is what surrounds the field.
 func (f *form) page() tui.Page {
 	return tui.Page{Status: f.status, Title: f.Title, Facts: f.Facts, Keys: f.keys()}
 }
@@ -192,7 +187,6 @@ func (f *form) note() []string {
 	return []string{""} // keeps the keys below in their place
 }
 
-// keys names the keys that do something.
 func (f *form) keys() []string {
 	keys := []string{"enter continue"}
 	switch {

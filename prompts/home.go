@@ -144,7 +144,6 @@ func (i *Item) facts(next bool) []string {
 	return slices.Insert(slices.Clone(i.Details), 0, fmt.Sprintf("  %-12s %s", "next", i.Next))
 }
 
-// homeView is the view's state.
 type homeView struct {
 	view
 	Overview
@@ -156,7 +155,6 @@ type homeView struct {
 	action  Action          // that the user chose
 }
 
-// homeLoaded is what Load found.
 type homeLoaded Home
 
 // Init loads what is shown, for the first time or again.
@@ -185,7 +183,6 @@ func (m *homeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // pressed before the last one was drawn.
 func (m *homeView) Shown() int { return m.loads }
 
-// key handles a key. It returns the command that ends the view, nil if it goes on.
 func (m *homeView) key(name string) tea.Cmd {
 	m.help = name == "?" && !m.help
 	m.Said = Said{}

@@ -94,7 +94,6 @@ func valueOrNone(text string) string {
 	return text
 }
 
-// mergeView is the state of the view.
 type mergeView struct {
 	view
 	question Merge
@@ -117,7 +116,6 @@ func (m *mergeView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, quit
 }
 
-// key handles a key. It returns the command that ends the view, nil if it goes on.
 func (m *mergeView) key(name string) tea.Cmd {
 	leaves := name == "q" || name == "n" || name == "esc"
 	if !leaves && !m.fits() {
@@ -195,7 +193,6 @@ func (m *mergeView) shown() int {
 	return max(1, (rows-1)/conflictLines)
 }
 
-// fits reports whether the terminal has room for the view.
 func (m *mergeView) fits() bool {
 	_, fits := m.Room(m.page())
 	return fits && m.Columns >= minMergeColumns

@@ -128,7 +128,6 @@ type overwriteView struct {
 	unfiltered int      // lines of the list when it had no filter
 }
 
-// listed is a line of the list.
 type listed struct {
 	row  int         // index in diff
 	line tui.RowLine // of an unfolded row
@@ -176,7 +175,6 @@ func (m *overwriteView) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, quit
 }
 
-// key handles a key. It returns the command that ends the view, nil if it goes on.
 func (m *overwriteView) key(name string) tea.Cmd {
 	switch {
 	case !m.ready:
@@ -250,7 +248,6 @@ func (m *overwriteView) edit(name string) {
 	}
 }
 
-// find lists the rows that contain text.
 func (m *overwriteView) find(text string) {
 	m.filter = text
 	m.top = 0
@@ -299,7 +296,6 @@ const (
 	minLines   = 2 // of the list, without which the view does not fit
 )
 
-// page is what surrounds the list.
 func (m *overwriteView) page() tui.Page {
 	return tui.Page{
 		Status: m.status,
@@ -312,7 +308,6 @@ func (m *overwriteView) page() tui.Page {
 	}
 }
 
-// fits reports whether the terminal has room for the view.
 func (m *overwriteView) fits() bool {
 	_, fits := m.Room(m.page())
 	return fits && m.Width() >= lipgloss.Width(m.answers())
@@ -340,7 +335,6 @@ func (m *overwriteView) View() string {
 	return m.Draw(m.page(), slices.Concat([]string{m.state(end)}, list, []string{"", m.answers()})...)
 }
 
-// line draws a line of the list.
 func (m *overwriteView) line(i int) string {
 	l := m.lines[i]
 	if !m.open[l.row] {

@@ -101,7 +101,6 @@ func (t *Terminal) Choose(ctx context.Context, title string, names []string, pre
 	return answer, err
 }
 
-// nameChoices returns a choice for each name.
 func nameChoices(names []string) []Choice {
 	choices := make([]Choice, len(names))
 	for i, name := range names {

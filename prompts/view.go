@@ -55,7 +55,6 @@ func (p prompter) run(ctx context.Context, m tea.Model, v *view) (answer, error)
 	return v.answer, nil
 }
 
-// end ends the view with an answer.
 func (v *view) end(a answer) tea.Cmd {
 	v.answer = a
 	return tea.Quit
@@ -115,7 +114,6 @@ func (v *view) reveal(last, n, height int) {
 	v.top = max(0, min(v.top, v.at, n-height))
 }
 
-// tooSmall returns what is shown if there is no room for the view.
 func (v *view) tooSmall() string {
 	const text = "The terminal is too small for this question. Enlarge it, or press q to cancel."
 	return strings.Join(tui.Wrap(text, v.Width()), "\n")
@@ -135,7 +133,6 @@ func (t *Terminal) Read(ctx context.Context, title string, lines []string) error
 	return err
 }
 
-// reader shows lines.
 type reader struct {
 	view
 	title string
@@ -160,7 +157,6 @@ func (m *reader) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, cmd
 }
 
-// key ends the view.
 func (m *reader) key(name string) tea.Cmd {
 	if name == "q" || name == "esc" || name == "enter" {
 		return m.end(yesGiven)

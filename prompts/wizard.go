@@ -93,7 +93,6 @@ type Files struct {
 	Problem string // why they cannot be pushed, "" if they can
 }
 
-// text says how many files there are, and their size.
 func (f *Files) text() string {
 	return tui.Count(f.Count, "file", "files") + ", " + humanize.IBytes(uint64(f.Bytes))
 }
@@ -165,7 +164,6 @@ func (z *wizard) initStep() Step {
 	}
 }
 
-// makeStep creates the local project.
 func (z *wizard) makeStep() Step {
 	return Step{
 		Skip:  func() bool { return !z.needsLocal },
@@ -181,7 +179,6 @@ func (z *wizard) makeStep() Step {
 	}
 }
 
-// localStep asks which local project the hub project is created from.
 func (z *wizard) localStep() Step {
 	return Step{
 		Skip: func() bool { return z.Given.Local || len(z.Locals) < 2 },

@@ -100,7 +100,6 @@ func remarkOn(typed ref.Ref, good string, asked *Asked, askErr error) (string, e
 	return typed.String() + " " + good, nil
 }
 
-// visibilityStep asks who can see the project.
 func (z *wizard) visibilityStep() Step {
 	return Step{
 		Skip: func() bool { return z.Given.Visibility },
@@ -123,7 +122,6 @@ func (z *wizard) visibilityStep() Step {
 	}
 }
 
-// versionStep asks which version of the stack to use, if there are several.
 func (z *wizard) versionStep() Step {
 	return Step{
 		Skip: func() bool { return z.Given.StackVersion || len(z.preflight.usable()) < 2 },
@@ -184,7 +182,6 @@ func (z *wizard) apiStep() Step {
 	}
 }
 
-// apiRefStep asks which registered API the project has.
 func (z *wizard) apiRefStep() Step {
 	return Step{
 		Skip: func() bool { return !z.preflight.API.IsZero() || z.apiChoice != registered },
@@ -268,7 +265,6 @@ func (z *wizard) warningsStep() Step {
 	}
 }
 
-// reviewStep shows all answers, and asks whether to create the project.
 func (z *wizard) reviewStep() Step {
 	return Step{
 		Question: func() Question {
@@ -303,7 +299,6 @@ func (z *wizard) finalAnswers() Answers {
 	return answers
 }
 
-// apiText says which API the project has.
 func (z *wizard) apiText() string {
 	switch {
 	case !z.preflight.API.IsZero():

@@ -68,7 +68,6 @@ func elements(from, to string) ([]element, bool) {
 	return compare(a, b), true
 }
 
-// array returns the texts of an array's elements.
 func array(text string) ([]string, bool) {
 	if !strings.HasPrefix(text, "[") {
 		return nil, false

@@ -248,7 +248,6 @@ func (l *Line) hide() {
 	l.progress = Progress{}
 }
 
-// stop ends the ticks.
 func (l *Line) stop() {
 	if l.timer != nil {
 		l.timer.Stop()
@@ -311,7 +310,6 @@ func (c *Checklist) End(problem string) {
 	c.running = -1
 }
 
-// seconds writes how long something took.
 func seconds(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1f s", d.Seconds())

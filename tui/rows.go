@@ -111,7 +111,6 @@ func firstSegment(key string) string {
 	return key
 }
 
-// nested reports whether the row is a key below a heading.
 func (r *Row) nested() bool { return r.key != r.segment }
 
 // Find returns the indexes of the rows in whose key or values text occurs, ignoring case,
@@ -141,7 +140,6 @@ func Find(rows []Row, text string) (found []int, keys int) {
 	return found, keys
 }
 
-// summary counts the parts in which the values differ.
 func (r *Row) summary(parts []element) string {
 	n := counts{}
 	for _, e := range parts {
@@ -322,7 +320,6 @@ func valueLines(k Role, head, from, to string, width int) []RowLine {
 	return append(hanging(k, head+"from ", from, width), hanging(k, blank+"to   ", to, width)...)
 }
 
-// hanging wraps text behind head.
 func hanging(k Role, head, text string, width int) []RowLine {
 	var lines []RowLine
 	for _, part := range wrap(text, max(width-len(head), width/4)) {
@@ -375,7 +372,6 @@ func (r *Row) sentences(width int) []string {
 	return all
 }
 
-// happens describes what happens to a value.
 func happens(k Role, from, to string) string {
 	if k == Changed {
 		return fmt.Sprintf("changed: %s to %s", from, to)

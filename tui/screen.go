@@ -115,7 +115,6 @@ func (s Screen) Draw(p Page, body ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// status returns the line of the status.
 func (s Screen) status(status string) []string {
 	if status == "" {
 		return nil
@@ -207,7 +206,6 @@ func (s Screen) fitting(parts []string) []string {
 	return parts
 }
 
-// keys returns the line of the keys.
 func (s Screen) keys(p Page) []string {
 	if len(p.Keys) == 0 {
 		return nil
@@ -223,5 +221,4 @@ func (s Screen) keys(p Page) []string {
 	return []string{strings.Join(keys, s.Paint(Quiet, separator))}
 }
 
-// separator is written between parts of a line, such as keys.
 const separator = " • "

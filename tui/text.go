@@ -34,7 +34,6 @@ func clip(s string, width int) (head, rest string) {
 	return b.String(), ""
 }
 
-// show returns how a character is shown, and the columns that it takes.
 func show(r rune) (string, int) {
 	if r >= ' ' && r < 0x7f {
 		return string(r), 1

@@ -84,7 +84,6 @@ const (
 	Done
 )
 
-// states is how each state is shown.
 var states = [...]struct {
 	glyph string
 	role  Role
@@ -131,10 +130,8 @@ func utf8Locale(getenv func(string) string) bool {
 	return runtime.GOOS == "windows"
 }
 
-// spinner turns while something runs.
 var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"}
 
-// framesPerSecond is how often a spinner turns.
 const framesPerSecond = 10
 
 // Spinner returns the glyph of something that runs, one column wide. It depends on the time.

@@ -191,7 +191,6 @@ func (l Limits) Check(limits Limits) error {
 	return nil
 }
 
-// size is the length of c's canonical form.
 func (c Config) size() int64 {
 	commas := max(0, c.Len()-1)
 	return int64(len("{}")+commas) + flatSize(c.settings, 0)
@@ -243,7 +242,6 @@ func Parse(config []byte) (Config, error) {
 	return Config{node{items: nest(leaves, 0)}}, nil
 }
 
-// badMember returns the error of the member with this name.
 func badMember(name, format string, args ...any) *wire.ShapeError {
 	pointer := jsontext.Pointer("").AppendToken(name)
 	return &wire.ShapeError{Pointer: string(pointer), Detail: fmt.Sprintf(format, args...)}

@@ -75,7 +75,6 @@ type merger struct {
 	conflicts Conflicts
 }
 
-// merge merges the values at a path.
 func (m *merger) merge(path []string, base, mine, theirs *node) *node {
 	switch {
 	case same(mine, theirs):
@@ -128,7 +127,6 @@ func (m *merger) members(path []string, base, mine, theirs *node) *node {
 	return &n
 }
 
-// conflict returns the value of the side that is chosen.
 func (m *merger) conflict(path []string, base, mine, theirs *node) *node {
 	c := Conflict{Key(path...), textOf(base), textOf(mine), textOf(theirs)}
 	m.conflicts = append(m.conflicts, c)

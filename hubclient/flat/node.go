@@ -86,7 +86,6 @@ func (n node) depth() int {
 	return 1 + deepest
 }
 
-// leafText returns n's canonical text.
 func (n node) leafText() string {
 	if n.text != "" {
 		return n.text
@@ -128,7 +127,6 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// quotedLen is the length of s as a JSON string.
 func quotedLen(s string) int {
 	if isPlain(s) {
 		return len(`""`) + len(s)
@@ -184,7 +182,6 @@ func parse(text []byte) (node, error) {
 	return node{}, cmp.Or(wire.CheckSyntax(text), err)
 }
 
-// parseObject is parse of an object.
 func parseObject(text []byte) (node, error) {
 	n, err := parse(text)
 	if err == nil && !n.isObject() {
@@ -231,7 +228,6 @@ func (r *reader) scalar() (string, error) {
 	return r.text[end-len(value) : end], err
 }
 
-// unquote returns the text of a JSON string, without quotes and escapes.
 func unquote(text string) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text[1 : len(text)-1]

@@ -77,7 +77,6 @@ func Hash(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// idLength is the length of an ID, in hex digits.
 const idLength = 12
 
 // ID returns what lists show of a token, and what revocations name: the first digits of
@@ -156,7 +155,6 @@ func Redact(text string) string {
 	return b.String() + text[done:]
 }
 
-// redactWord redacts a word that has mark at an offset.
 func redactWord(word string, at int) string {
 	first := at + len(mark) - len(prefix) // where the prefix of a token would start
 	if i := Index([]byte(word)); i >= 0 {

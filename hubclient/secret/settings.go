@@ -7,7 +7,6 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// maxFindings bounds how many credentials InSettings names.
 const maxFindings = 20
 
 // InSettings returns which settings of a config look like credentials, at most 20, with pointers into the settings

@@ -161,7 +161,6 @@ func skip(a, b *reader) {
 	}
 }
 
-// reader reads lines one by one.
 type reader struct {
 	line
 	rest []byte // after the line

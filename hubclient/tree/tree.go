@@ -155,7 +155,6 @@ func (t Tree) Canonical() []byte {
 	return b
 }
 
-// appendLine appends the line of an entry in the canonical form.
 func (e Entry) appendLine(b []byte) []byte {
 	b = append(b, e.Mode...)
 	b = append(b, ' ')

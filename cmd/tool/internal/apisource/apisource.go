@@ -157,7 +157,6 @@ func Check(path string, text []byte) *Problem {
 	return nil
 }
 
-// atStart returns a problem of a whole file.
 func atStart(path, detail string) Problem {
 	return Problem{File: path, Line: 1, Column: 1, Detail: detail}
 }
@@ -256,7 +255,6 @@ func malformed(document []byte, problem *Problem) error {
 	return fmt.Errorf("malformed YAML: line %d: %s", problem.Line, problem.Detail)
 }
 
-// writeJSON writes a value without aliases.
 func writeJSON(out *jsontext.Encoder, n *yaml.Node) error {
 	if out.OutputOffset() > 2*MaxBytes {
 		return fmt.Errorf("larger than %d MiB with its aliases replaced", 2*MaxBytes>>20)

@@ -222,7 +222,6 @@ func (b *bundler) reference(n, ref *yaml.Node, t string, f *file, pointer string
 	return false
 }
 
-// fragmentOf returns a reference without its file.
 func fragmentOf(ref *yaml.Node) string {
 	_, fragment, _ := strings.Cut(ref.Value, "#")
 	return "#" + fragment

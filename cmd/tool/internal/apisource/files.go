@@ -12,7 +12,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// file is a file of the description.
 type file struct {
 	path string
 	node *yaml.Node // its outermost value; its text for a file such as README.md
@@ -153,7 +152,6 @@ func (b *bundler) copyOf(n *yaml.Node, f *file) *yaml.Node {
 	return c
 }
 
-// get returns the member of a mapping, or nil.
 func get(n *yaml.Node, name string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil

@@ -55,7 +55,6 @@ func (s *Selection) lookUp() {
 	}
 }
 
-// cache is the content of a cache file.
 type cache struct {
 	tree    string // digest of the tree of all records, "" if unknown
 	records string // not yet passed by digest

@@ -31,7 +31,6 @@ import (
 
 var errReplaced = errors.New("it was replaced by another kind of file")
 
-// info describes a file.
 type info struct {
 	kind kind
 	mode tree.Mode

@@ -69,7 +69,6 @@ func (s *Selection) tooMany(root *folder) error {
 	return e
 }
 
-// count returns the number of files in e.
 func (e entry) count() int {
 	if e.folder == nil {
 		return 1

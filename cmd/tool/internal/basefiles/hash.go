@@ -149,7 +149,6 @@ type reader struct {
 	credential string // the first one of the file
 }
 
-// read hashes file i into its entry.
 func (h *hashing) read(r *reader, i int) error {
 	file := h.selection.Files[i]
 	for range attempts {

@@ -187,7 +187,6 @@ func (r *Restore) fail(path string, err error) error {
 	return failure.New(failure.CodeInvalidFile, "write %s: %w", name, failure.Cause(err))
 }
 
-// errChanged means that a file changed since it was compared.
 var errChanged = errors.New("it changed while the files were pulled")
 
 func (r *Restore) write(e tree.Entry, content io.Reader) error {

@@ -20,7 +20,6 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// filter decides which files are selected.
 type filter struct {
 	own       *ignore.Rules   // decide before the built-in rules
 	generated map[string]bool // never selected
@@ -256,7 +255,6 @@ func (s *Selection) gather(f *folder) error {
 	return nil
 }
 
-// check validates all files together.
 func (s *Selection) check(lookalike bool) error {
 	if above(s.Bytes, s.limits.BaseFilesBytes) {
 		largest := slices.MaxFunc(s.Files, func(a, b *File) int { return cmp.Compare(a.Size, b.Size) })

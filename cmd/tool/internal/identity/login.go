@@ -33,7 +33,6 @@ type Login struct {
 	Later jsontext.Value `json:",embed"` // members of a later version of this program
 }
 
-// loginFile is what the login file holds.
 type loginFile struct {
 	Current string  `json:"current"` // origin of the hub in use; "": none is
 	Logins  []Login `json:"logins"`  // one for each origin, sorted

@@ -78,7 +78,6 @@ func (p *Project) clientOf(doc document) (_ *Client, err error) {
 	return c, nil
 }
 
-// findConfig finds what goes into the config and checks its shape.
 func (c *Client) findConfig() (err error) {
 	if c.settings, err = c.doc.object(memberSettings); err != nil {
 		return err
@@ -254,7 +253,6 @@ func with(members []jsonedit.Member, name string, v jsonedit.Value) []jsonedit.M
 	return append(result, jsonedit.Member{Name: name, Value: v})
 }
 
-// without returns members without the one called name.
 func without(members []jsonedit.Member, name string) []jsonedit.Member {
 	return slices.DeleteFunc(slices.Clone(members), func(m jsonedit.Member) bool { return m.Name == name })
 }

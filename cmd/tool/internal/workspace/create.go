@@ -72,7 +72,6 @@ func CreateFor(dir string, r ref.Ref, schemas string) (p *Project, undo func(), 
 	}, nil
 }
 
-// create begins the local project name in dir.
 func create(dir, name string) (*Project, *creation, error) {
 	root, err := realPath(dir)
 	if err != nil {
@@ -171,7 +170,6 @@ func (c *creation) sample(p *Project, start Start) error {
 	})
 }
 
-// descriptions are the usual names of an API description.
 var descriptions = []string{
 	"openapi.yaml", "openapi.yml", "openapi.json",
 	"swagger.yaml", "swagger.yml", "swagger.json",

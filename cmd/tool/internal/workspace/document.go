@@ -134,7 +134,6 @@ func (d document) object(name string) (*jsonedit.Value, error) {
 	return &v, nil
 }
 
-// maxWarnings bounds the warnings about one file.
 const maxWarnings = 10
 
 // warnings are about members that are not used: those whose name is probably a misspelling of

@@ -245,7 +245,6 @@ var null = jsonedit.Value{Text: []byte("null")}
 func isNull(v *jsonedit.Value) bool   { return v.Text.Kind() == 'n' }
 func isObject(v *jsonedit.Value) bool { return v.Text.Kind() == '{' }
 
-// membersOf returns the members of an object, none of any other value.
 func membersOf(v *jsonedit.Value) []jsonedit.Member {
 	if v == nil {
 		return nil

@@ -22,10 +22,8 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// maxFile is the greatest size of a file that is read whole, in bytes.
 const maxFile = 16 << 20
 
-// invalid says what is wrong with the file called name.
 func invalid(name string, err error) failure.Failure {
 	return failure.New(failure.CodeInvalidFile, "%w", &Blamed{Position{File: name}, err})
 }
@@ -257,7 +255,6 @@ func (w *Workspace) replace(file, temporary string, old []byte) error {
 	return err
 }
 
-// unchanged returns errChanged if a file is not what was read.
 func (w *Workspace) unchanged(file string, old []byte) error {
 	now, err := w.present(file)
 	if err == nil && ((now == nil) != (old == nil) || !bytes.Equal(now, old)) {

@@ -67,7 +67,6 @@ func (p *Project) check(doc document) (err error) {
 	return err
 }
 
-// reload makes c what the files hold.
 func (c *Client) reload() error {
 	latest, err := c.local.Client()
 	if err == nil {
@@ -183,7 +182,6 @@ func (c *Client) Apply(edits Edits) (changed []string, err error) {
 	return changed, nil
 }
 
-// setSettings returns the text of d with other settings.
 func setSettings(d document, nested jsonedit.Value) ([]byte, error) {
 	members, settings := d.Members(), nested.Members
 	if _, atTop := d.Lookup(memberEnrichments); atTop {

@@ -269,7 +269,6 @@ func (p *Project) ClientPath() string {
 	return p.file(clientPrefix + p.Env + clientSuffix)
 }
 
-// file returns the name of one of the project's files.
 func (p *Project) file(name string) string { return path.Join(toolDir, p.Name, name) }
 
 // SlugOf returns a slug like name, web when nothing in it can be part of one.

@@ -10,7 +10,6 @@ type glob struct {
 	suffix string
 }
 
-// token is a literal text or a wildcard.
 type token struct {
 	text string     // "" for a wildcard
 	set  *[256]bool // the bytes that a wildcard matches; nil for **/: nothing, or any bytes and a slash

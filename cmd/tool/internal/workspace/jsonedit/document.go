@@ -76,7 +76,6 @@ func ParseValue(text []byte) (Value, error) {
 	return Value{}, syntaxError(text, len(text)-len(rest), "the end of the file was expected")
 }
 
-// reader reads the values of a text.
 type reader struct {
 	*jsontext.Decoder
 	text    []byte
