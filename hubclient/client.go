@@ -86,10 +86,7 @@ func New(opts Options) (*Client, error) {
 	if err != nil {
 		return nil, &Error{Code: CodeNotAHub, Detail: "the origin is " + err.Error()}
 	}
-	base, err := url.Parse(origin)
-	if err != nil {
-		return nil, err
-	}
+	base, _ := url.Parse(origin) // it was parsed before
 	if strings.ContainsFunc(opts.Token, tree.Unprintable) {
 		return nil, &Error{Code: CodeTokenMalformed, Detail: "the token holds a control character"}
 	}
@@ -195,7 +192,12 @@ func (c *idleConn) Write(p []byte) (int, error) {
 		n, err := c.Conn.Write(p[written:min(len(p), written+piece)])
 		written += n
 		if err != nil {
-			c.drain()
+			// The other direction reads what the hub sent before it closed the connection: a transport that
+			// sees the failed write first drops the response, which says why the hub refused the body.
+			select {
+			case <-c.drained:
+			case <-time.After(time.Second): // no reader is active during a handshake
+			}
 			return written, c.cause(err)
 		}
 		if written == len(p) {
@@ -207,16 +209,6 @@ func (c *idleConn) Write(p []byte) (int, error) {
 func (c *idleConn) Close() error {
 	c.end()
 	return c.Conn.Close()
-}
-
-// drain waits until the other direction has read what the hub sent before it closed
-// the connection: a transport that sees the failed write first drops the response,
-// which says why the hub refused the body.
-func (c *idleConn) drain() {
-	select {
-	case <-c.drained:
-	case <-time.After(time.Second): // no reader is active during a handshake
-	}
 }
 
 // cause returns err, or the error behind it. When one direction fails, the transport

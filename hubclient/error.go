@@ -190,12 +190,11 @@ func timedOut(err error) bool {
 // brokeOff reports whether a connection did not come about, or ended early: what
 // a moment may mend.
 func brokeOff(err error) bool {
-	var op *net.OpError
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &name) && name.IsNotFound, errors.Is(err, net.ErrClosed): // closed by us, for what had come
 		return false
-	case errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.As(err, new(*net.OpError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return true
 	}
 	// net/http has no name for the error of a connection that ended before it was used.

@@ -73,11 +73,8 @@ func (d Difference) ByRecord() Difference {
 	if i < 0 {
 		return d
 	}
-	from, errFrom := parse([]byte(d[i].From))
-	to, errTo := parse([]byte(d[i].To))
-	if errFrom != nil || errTo != nil {
-		return d
-	}
+	from, _ := parse([]byte(d[i].From)) // a text that is not JSON has no records
+	to, _ := parse([]byte(d[i].To))
 	for _, member := range []string{"id", "target"} {
 		was, wasIDs, wasOK := recordsBy(member, &from)
 		is, isIDs, isOK := recordsBy(member, &to)
