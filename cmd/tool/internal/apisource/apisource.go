@@ -110,10 +110,7 @@ func encode(n *yaml.Node, plain bool) ([]byte, error) {
 	var out bytes.Buffer
 	e := yaml.NewEncoder(&out)
 	e.SetIndent(2)
-	if err := e.Encode(n); err != nil {
-		return nil, err
-	}
-	if err := e.Close(); err != nil {
+	if err := errors.Join(e.Encode(n), e.Close()); err != nil {
 		return nil, err
 	}
 	if out.Len() > MaxBytes {

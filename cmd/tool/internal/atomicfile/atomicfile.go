@@ -171,9 +171,6 @@ func KeepOwner(f *os.File, like fs.FileInfo) error {
 // KeepOwnerOf gives f, a file or directory that was just created in dir, the owner of dir. It
 // knows f by its descriptor: another one may have its name by now.
 func KeepOwnerOf(f *os.File, in *os.Root, dir string) error {
-	if os.Geteuid() != 0 {
-		return nil
-	}
 	like, err := in.Stat(dir)
 	if err != nil {
 		return err

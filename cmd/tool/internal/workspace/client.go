@@ -223,8 +223,8 @@ func (c *Client) CheckSecrets(config flat.Config) error {
 		docs = append(docs, c.env.doc)
 	}
 	for _, doc := range docs {
-		if i := pat.Index(doc.Text()); i >= 0 {
-			return tokenIn(doc.at(i).String(), doc.Text()[i:])
+		if i := pat.Index(doc.Source); i >= 0 {
+			return tokenIn(doc.at(i).String(), doc.Source[i:])
 		}
 	}
 	text := config.Canonical()

@@ -159,7 +159,7 @@ func (c *creation) sample(p *Project, start Start) error {
 				if err != nil {
 					return err
 				}
-				members, more := doc.Members(), textMembers(start.Hub, own)
+				members, more := doc.Members, textMembers(start.Hub, own)
 				if own == stackFile {
 					members, more = without(members, "name"), textMembers(start.Hub, own, "name", start.Stack.String())
 				}

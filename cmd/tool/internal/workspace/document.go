@@ -140,7 +140,7 @@ const maxWarnings = 10
 // a known one, and those for which insteadOf says what to do.
 func (d document) warnings(known []string, insteadOf map[string]string) []*Blamed {
 	var all []*Blamed
-	for _, m := range d.Members() {
+	for _, m := range d.Members {
 		if len(all) == maxWarnings {
 			break
 		}

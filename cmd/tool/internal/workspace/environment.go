@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -140,7 +139,9 @@ func (c *Client) apply(e *environment) error {
 // removes a member, and any other value replaces one.
 func overlay(base, over []jsonedit.Member) []jsonedit.Member {
 	var merged []jsonedit.Member
-	for name, v := range together(base, over) {
+	names, values := together(base, over)
+	for _, name := range names {
+		v := values[name]
 		merged = add(merged, name, overlaid(v[0], v[1]))
 	}
 	return merged
@@ -164,7 +165,9 @@ func overlaid(base, over *jsonedit.Value) *jsonedit.Value {
 // split returns base and over, changed so that their overlay is want: what over has is
 // changed there, anything else in base. What need not change stays as it is.
 func split(base, over, want []jsonedit.Member) (newBase, newOver []jsonedit.Member) {
-	for name, v := range together(base, over, want) {
+	names, values := together(base, over, want)
+	for _, name := range names {
+		v := values[name]
 		b, o := splitMember(v[0], v[1], v[2])
 		newBase, newOver = add(newBase, name, b), add(newOver, name, o)
 	}
@@ -194,7 +197,8 @@ func splitMember(base, over, want *jsonedit.Value) (newBase, newOver *jsonedit.V
 func splitObjects(base, over, want *jsonedit.Value) (newBase, newOver *jsonedit.Value) {
 	overs := membersOf(over)
 	if !isObject(over) { // it is in the place of every member
-		for name := range together(membersOf(base), want.Members) {
+		names, _ := together(membersOf(base), want.Members)
+		for _, name := range names {
 			overs = add(overs, name, &null)
 		}
 	}
@@ -210,10 +214,9 @@ func splitObjects(base, over, want *jsonedit.Value) (newBase, newOver *jsonedit.
 	return newBase, newOver
 }
 
-// together yields each name in the lists, and its value in each of them, nil for none.
-func together(lists ...[]jsonedit.Member) iter.Seq2[string, []*jsonedit.Value] {
-	values := map[string][]*jsonedit.Value{}
-	var names []string
+// together returns the names in the lists, and the value of each name in each of them, nil for none.
+func together(lists ...[]jsonedit.Member) (names []string, values map[string][]*jsonedit.Value) {
+	values = map[string][]*jsonedit.Value{}
 	for i, members := range lists {
 		for _, m := range members {
 			if values[m.Name] == nil {
@@ -223,13 +226,7 @@ func together(lists ...[]jsonedit.Member) iter.Seq2[string, []*jsonedit.Value] {
 			values[m.Name][i] = &m.Value
 		}
 	}
-	return func(yield func(string, []*jsonedit.Value) bool) {
-		for _, name := range names {
-			if !yield(name, values[name]) {
-				return
-			}
-		}
-	}
+	return names, values
 }
 
 // add appends a member unless it is absent.

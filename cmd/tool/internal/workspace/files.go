@@ -263,18 +263,6 @@ func (w *Workspace) unchanged(file string, old []byte) error {
 	return err
 }
 
-// checkWritable reports whether a file could be replaced now.
-func (w *Workspace) checkWritable(name string) error {
-	file, err := w.resolve(name)
-	if err != nil {
-		return err
-	}
-	if err := w.write(file, nil, false, func(string) error { return nil }); err != nil {
-		return unwritable(name, err)
-	}
-	return nil
-}
-
 func unwritable(name string, err error) failure.Failure {
 	cause := failure.Cause(err)
 	if errors.Is(err, atomicfile.ErrCreate) {

@@ -84,7 +84,7 @@ func (c *Client) target() document {
 }
 
 func setField(d document, field, value string) []byte {
-	return d.Edit(with(d.Members(), field, jsonedit.String(value)))
+	return d.Edit(with(d.Members, field, jsonedit.String(value)))
 }
 
 // Edits are the files that hold the settings, and their new texts.
@@ -102,7 +102,7 @@ func (c *Client) PlanTexts(by func(name string, text []byte) ([]byte, error)) (e
 		docs = []document{c.env.doc, c.doc}
 	}
 	for _, doc := range docs {
-		text, err := by(doc.name, doc.Text())
+		text, err := by(doc.name, doc.Source)
 		if err != nil {
 			return nil, err
 		}
@@ -127,13 +127,13 @@ func (c *Client) Plan(config flat.Config) (Edits, error) {
 	base, over := split(own, over, nested.Members)
 	var edits Edits
 	if c.env != nil {
-		e := edit{c.env.doc, c.env.doc.Text()}
+		e := edit{c.env.doc, c.env.doc.Source}
 		if len(over) > 0 || c.env.settings != nil {
-			e.text, err = e.doc.within(with(e.doc.Members(), memberSettings, jsonedit.Object(over)))
+			e.text, err = e.doc.within(with(e.doc.Members, memberSettings, jsonedit.Object(over)))
 		}
 		edits = append(edits, e)
 	}
-	e := edit{c.doc, c.doc.Text()}
+	e := edit{c.doc, c.doc.Source}
 	if err == nil && (c.env == nil || len(base) > 0 || len(own) > 0) {
 		e.text, err = setSettings(c.doc, jsonedit.Object(base))
 	}
@@ -162,9 +162,9 @@ func (c *Client) Plan(config flat.Config) (Edits, error) {
 func (c *Client) Apply(edits Edits) (changed []string, err error) {
 	ws := c.local.Workspace
 	for i, e := range edits {
-		if err = ws.ReplaceFile(e.doc.name, e.doc.Text(), e.text); err != nil {
+		if err = ws.ReplaceFile(e.doc.name, e.doc.Source, e.text); err != nil {
 			for _, done := range edits[:i] { // as far as that is possible
-				_ = ws.ReplaceFile(done.doc.name, done.text, done.doc.Text())
+				_ = ws.ReplaceFile(done.doc.name, done.text, done.doc.Source)
 			}
 			f := notRecorded(err)
 			if errors.Is(err, errEdited) {
@@ -172,7 +172,7 @@ func (c *Client) Apply(edits Edits) (changed []string, err error) {
 			}
 			return nil, f
 		}
-		if !bytes.Equal(e.doc.Text(), e.text) {
+		if !bytes.Equal(e.doc.Source, e.text) {
 			changed = append(changed, e.doc.name)
 		}
 	}
@@ -183,7 +183,7 @@ func (c *Client) Apply(edits Edits) (changed []string, err error) {
 }
 
 func setSettings(d document, nested jsonedit.Value) ([]byte, error) {
-	members, settings := d.Members(), nested.Members
+	members, settings := d.Members, nested.Members
 	if _, atTop := d.Lookup(memberEnrichments); atTop {
 		settings = without(settings, memberEnrichments)
 		if v, ok := nested.Lookup(memberEnrichments); ok {
@@ -208,8 +208,13 @@ func (d document) within(want []jsonedit.Member) ([]byte, error) {
 // CheckWritable reports, as a failure not_recorded, that the file which names the
 // destination could not be changed now.
 func (c *Client) CheckWritable() error {
-	if err := c.local.Workspace.checkWritable(c.target().name); err != nil {
+	ws, name := c.local.Workspace, c.target().name
+	file, err := ws.resolve(name)
+	if err != nil {
 		return notRecorded(err)
+	}
+	if err := ws.write(file, nil, false, func(string) error { return nil }); err != nil {
+		return notRecorded(unwritable(name, err))
 	}
 	return nil
 }
@@ -221,7 +226,7 @@ func notRecorded(err error) failure.Failure {
 // Each calls f with each file that the edits change, and what it has before and after them.
 func (edits Edits) Each(f func(name string, before, after []byte) error) error {
 	for _, e := range edits {
-		if before := e.doc.Text(); !bytes.Equal(before, e.text) {
+		if before := e.doc.Source; !bytes.Equal(before, e.text) {
 			if err := f(e.doc.name, before, e.text); err != nil {
 				return err
 			}

@@ -125,7 +125,7 @@ func untouchedLines(t *testing.T, text string, want *jsonedit.Document) []string
 		}
 	}
 	root := strings.Index(text, "{")
-	touchObject(text, root, d.Members(), want.Members(), touch)
+	touchObject(text, root, d.Members, want.Members, touch)
 	var lines []string
 	for i, line := range splitLines(text) {
 		if !touched[i] && strings.TrimSpace(line) != "" {

@@ -65,7 +65,7 @@ func (s *Stack) Name() (ref.Ref, error) {
 func (s *Stack) SetName(name ref.Ref) error {
 	err := s.edit(func(doc document) ([]byte, error) {
 		if _, ok := doc.Lookup("name"); ok {
-			return doc.Text(), nil
+			return doc.Source, nil
 		}
 		return setField(doc, "name", name.String()), nil
 	})

@@ -21,10 +21,10 @@ const (
 	whitespace    = " \t\r\n"
 )
 
-// Document is a JSON object and its text.
+// Document is a JSON object with the text that it was parsed from.
 type Document struct {
-	text []byte
-	root Value
+	Value
+	Source []byte
 }
 
 // Value is a JSON value and its offset.
@@ -53,7 +53,7 @@ func Parse(text []byte) (*Document, error) {
 	if root.Text.Kind() != '{' {
 		return nil, syntaxError(text, root.Offset, "a JSON object was expected, not "+root.Type())
 	}
-	return &Document{text, root}, nil
+	return &Document{root, text}, nil
 }
 
 // ParseValue reads a text that is exactly one JSON value, strictly: no comment, no
@@ -197,18 +197,9 @@ func quote(s string) []byte {
 	return b
 }
 
-// Text is what was parsed.
-func (d *Document) Text() []byte { return d.text }
-
-// Members lists the object's members in the text's order.
-func (d *Document) Members() []Member { return d.root.Members }
-
-// Lookup returns the value of the member called name.
-func (d *Document) Lookup(name string) (Value, bool) { return d.root.Lookup(name) }
-
 // Position returns the position of a byte of the text: its line, and its character
 // in that line, both from 1.
-func (d *Document) Position(offset int) (line, column int) { return position(d.text, offset) }
+func (d *Document) Position(offset int) (line, column int) { return position(d.Source, offset) }
 
 // Lookup returns the value of v's member called name.
 func (v Value) Lookup(name string) (Value, bool) {

@@ -97,7 +97,7 @@ func TestValue_Kinds(t *testing.T) {
 	var elements []string
 	for v := range array.Elements() {
 		elements = append(elements, string(v.Text))
-		if !strings.HasPrefix(string(d.Text()[v.Offset:]), string(v.Text)) {
+		if !strings.HasPrefix(string(d.Source[v.Offset:]), string(v.Text)) {
 			t.Errorf("%s does not stand at its offset", v.Text)
 		}
 	}
@@ -136,7 +136,7 @@ func FuzzParse(f *testing.F) {
 		if !json.Valid([]byte(strings.TrimPrefix(string(text), "\ufeff"))) {
 			t.Fatalf("%q is no JSON, but was read", text)
 		}
-		checkPlaces(t, text, d.Members())
+		checkPlaces(t, text, d.Members)
 	})
 }
 

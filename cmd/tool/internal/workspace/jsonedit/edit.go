@@ -24,12 +24,12 @@ func (d *Document) Edit(want []Member) []byte {
 
 // EditWithin is Edit for a result of at most limit bytes. If it is larger, it stops early and returns false.
 func (d *Document) EditWithin(limit int, want []Member) (text []byte, ok bool) {
-	e := editor{text: d.text, limit: limit, newline: []byte("\n"), unit: []byte("  "), colon: []byte(": ")}
-	first, rest, _ := bytes.Cut(d.text, []byte("\n"))
+	e := editor{text: d.Source, limit: limit, newline: []byte("\n"), unit: []byte("  "), colon: []byte(": ")}
+	first, rest, _ := bytes.Cut(d.Source, []byte("\n"))
 	if bytes.HasSuffix(first, []byte("\r")) {
 		e.newline = []byte("\r\n")
 	}
-	indent := indentOf(d.text[lineStart(d.text[:d.root.Offset]):d.root.Offset])
+	indent := indentOf(d.Source[lineStart(d.Source[:d.Offset]):d.Offset])
 	for line := range bytes.Lines(rest) { // the first that starts with a name or an element
 		inner := indentOf(line)
 		text := line[len(inner):] // "" at the end of a text without a newline
@@ -38,15 +38,15 @@ func (d *Document) EditWithin(limit int, want []Member) (text []byte, ok bool) {
 			break
 		}
 	}
-	if len(d.root.Members) > 0 {
-		e.colon = e.colonOf(d.root.Members[0])
+	if len(d.Members) > 0 {
+		e.colon = e.colonOf(d.Members[0])
 	}
 	if len(bytes.TrimRight(e.colon, " \t")) < len(e.colon) {
 		e.space = []byte(" ")
 	}
 	// An object without any white space shows no style: it gets lines, as a new file does.
-	e.object(d.root, want, indent, string(d.root.Text) == "{}")
-	e.splice(len(d.text), len(d.text))
+	e.object(d.Value, want, indent, string(d.Text) == "{}")
+	e.splice(len(d.Source), len(d.Source))
 	if e.full() {
 		return nil, false
 	}

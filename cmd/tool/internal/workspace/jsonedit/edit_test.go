@@ -78,7 +78,7 @@ func TestEdit_ChangesOnlyDifferences(t *testing.T) {
 		{"a colon at a line's end", "{\n  \"a\":\n    1\n}", `{"a":1,"b":2}`, "{\n  \"a\":\n    1,\n  \"b\": 2\n}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			result := parse(t, c.text).Edit(parse(t, c.want).Members())
+			result := parse(t, c.text).Edit(parse(t, c.want).Members)
 			if diff := cmp.Diff(c.result, string(result)); diff != "" {
 				t.Errorf("Edit (-want +got):\n%s", diff)
 			}
@@ -102,7 +102,7 @@ func TestEdit_WritesNewValues(t *testing.T) {
 func TestEdit_DeepAndLongObjects(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 9999) + "1" + strings.Repeat("}", 9999)
 	changed := strings.Replace(deep, "1", "2", 1)
-	if got := parse(t, deep).Edit(parse(t, changed).Members()); string(got) != changed {
+	if got := parse(t, deep).Edit(parse(t, changed).Members); string(got) != changed {
 		t.Error("a value 9,999 levels deep was not replaced")
 	}
 	if _, err := jsonedit.Parse([]byte(strings.Repeat(`{"a":`, 1e6))); err == nil {
@@ -114,7 +114,7 @@ func TestEdit_DeepAndLongObjects(t *testing.T) {
 		fmt.Fprintf(&long, `"m%d":%d,`, i, i)
 	}
 	text := "{" + long.String() + `"z":1}`
-	if got := parse(t, text).Edit(parse(t, "{"+long.String()+`"z":2}`).Members()); string(got) != strings.Replace(text,
+	if got := parse(t, text).Edit(parse(t, "{"+long.String()+`"z":2}`).Members); string(got) != strings.Replace(text,
 		`"z":1`, `"z":2`, 1) {
 		t.Error("the last of 100,001 members was not replaced")
 	}
@@ -128,7 +128,7 @@ func TestEdit_ReadsALongLineOnce(t *testing.T) {
 	}
 	text := "{" + old.String() + `"z":1}`
 	want := strings.ReplaceAll(text, `"old"`, `"new"`)
-	if got := parse(t, text).Edit(parse(t, want).Members()); string(got) != want {
+	if got := parse(t, text).Edit(parse(t, want).Members); string(got) != want {
 		t.Error("the members were not replaced")
 	}
 }
@@ -148,13 +148,13 @@ func TestEditWithin_StopsAtTheLimit(t *testing.T) {
 		"the file's separator for each":        {`{"a": 1,` + wide + `"b": 2}`, "{" + many.String() + `"z":1}`},
 		"the indentation of each empty object": {"{\n" + wide + empty + "\"z\": {}}", "{" + many.String() + `"z":{}}`},
 	} {
-		if text, ok := parse(t, c.text).EditWithin(limit, parse(t, c.want).Members()); ok || text != nil {
+		if text, ok := parse(t, c.text).EditWithin(limit, parse(t, c.want).Members); ok || text != nil {
 			t.Errorf("%s: %d bytes", name, len(text))
 		}
 	}
 	text := "{\n \"a\": 1\n}"
 	want := "{\n \"a\": {\n  \"b\": [\n   1,\n   \"\\\"{\"\n  ]\n }\n}"
-	if got, ok := parse(t, text).EditWithin(2*len(want), parse(t, want).Members()); !ok || string(got) != want {
+	if got, ok := parse(t, text).EditWithin(2*len(want), parse(t, want).Members); !ok || string(got) != want {
 		t.Errorf("it is %q, %t", got, ok)
 	}
 }
@@ -174,14 +174,14 @@ func FuzzEdit(f *testing.F) {
 			return
 		}
 		before := bytes.Clone(text)
-		result := d.Edit(w.Members())
+		result := d.Edit(w.Members)
 		if !bytes.Equal(text, before) {
 			t.Fatalf("Edit changed its input %q to %q", before, text)
 		}
 		if got, want := meaning(t, result), meaning(t, want); !cmp.Equal(got, want) {
 			t.Fatalf("%q edited to %q is %q:\n%s", text, want, result, cmp.Diff(want, got))
 		}
-		if again := parse(t, string(result)).Edit(w.Members()); !bytes.Equal(again, result) {
+		if again := parse(t, string(result)).Edit(w.Members); !bytes.Equal(again, result) {
 			t.Fatalf("%q edited twice is %q, then %q", text, result, again)
 		}
 		if bytes.HasPrefix(text, []byte("\ufeff")) != bytes.HasPrefix(result, []byte("\ufeff")) {
