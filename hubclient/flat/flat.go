@@ -70,9 +70,7 @@ func (c Config) Unfold() []byte { return c.settings.appendTo(nil) }
 // strings with nothing escaped that need not be, numbers as they were written.
 // Two configs are equal when their canonical forms are.
 func (c Config) Canonical() []byte {
-	list := borrow()
-	defer list.giveBack()
-	members := list.flatten(c)
+	members := c.flat()
 	size := len("{}")
 	for _, m := range members {
 		size += len(`"":,`) + len(m.name) + max(len(m.text), len("{}")) // most need no more
@@ -127,12 +125,9 @@ const enrichments = "enrichments"
 
 // flat returns the members of the flat config, named by their keys, in key
 // order. It differs from the order of names: a is before a-, but a- before a.b.
-func (c Config) flat() []node { return new(list).flatten(c) }
-
-// flatten is [Config.flat] in the memory of an empty list.
-func (l *list) flatten(c Config) []node {
-	l.nodes = slices.Grow(l.nodes, c.Len())
-	l.addLeaves(c.settings, make([]byte, 0, 128))
+func (c Config) flat() []node {
+	l := leaves{nodes: make([]node, 0, c.Len())}
+	l.add(c.settings, make([]byte, 0, 128))
 	keys, start := string(l.keys), 0 // one text for all, since they are short
 	for i, end := range l.ends {
 		l.nodes[i].name, start = keys[start:end], end
@@ -141,14 +136,21 @@ func (l *list) flatten(c Config) []node {
 	return l.nodes
 }
 
-func (l *list) addLeaves(object node, prefix []byte) {
+// leaves are nodes with their keys.
+type leaves struct {
+	nodes []node
+	keys  []byte // of the nodes, one after the other
+	ends  []int  // in keys
+}
+
+func (l *leaves) add(object node, prefix []byte) {
 	for _, n := range object.items {
 		key := append(prefix, escape(n.name)...)
 		if n.isLeaf() {
 			l.nodes, l.keys = append(l.nodes, n), append(l.keys, key...)
 			l.ends = append(l.ends, len(l.keys))
 		} else {
-			l.addLeaves(n, append(key, '.'))
+			l.add(n, append(key, '.'))
 		}
 	}
 }

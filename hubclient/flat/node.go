@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -145,34 +144,11 @@ func isPlain(s string) bool {
 	return true
 }
 
-// list is the memory of a list of nodes, which is used again.
-type list struct {
-	nodes []node
-	keys  []byte // of the nodes, one after the other
-	ends  []int  // in keys
-}
-
-var lists = sync.Pool{New: func() any { return new(list) }}
-
-func borrow() *list { return lists.Get().(*list) }
-
-// giveBack keeps the list for the next call of borrow, unless it is large.
-func (l *list) giveBack() {
-	if cap(l.nodes) > 1024 || cap(l.keys) > 32<<10 {
-		return
-	}
-	clear(l.nodes[:cap(l.nodes)]) // which keep texts in memory
-	l.nodes, l.keys, l.ends = l.nodes[:0], l.keys[:0], l.ends[:0]
-	lists.Put(l)
-}
-
 // parse reads exactly one JSON value. The error is a [*wire.SyntaxError].
 func parse(text []byte) (node, error) {
 	// Duplicate names are left to sortMembers, which has them next to each other.
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
-	open := borrow()
-	defer open.giveBack()
-	r := reader{text: string(text), dec: dec, open: open}
+	r := reader{text: string(text), dec: dec}
 	n, err := r.value()
 	if err == nil {
 		if _, err = r.dec.ReadToken(); errors.Is(err, io.EOF) {
@@ -199,7 +175,7 @@ type reader struct {
 	dec  *jsontext.Decoder
 	// open is a stack of the items of all arrays and objects not yet closed, so
 	// that each gets a slice of its exact size.
-	open *list
+	open []node
 }
 
 func (r *reader) value() (node, error) {
@@ -254,7 +230,7 @@ func (r *reader) items(end jsontext.Kind) ([]node, error) {
 	if _, err := r.dec.ReadToken(); err != nil {
 		return nil, err
 	}
-	start := len(r.open.nodes)
+	start := len(r.open)
 	for r.dec.PeekKind() != end {
 		var name string
 		if end == jsontext.KindEndObject {
@@ -269,10 +245,10 @@ func (r *reader) items(end jsontext.Kind) ([]node, error) {
 			return nil, err
 		}
 		item.name = name
-		r.open.nodes = append(r.open.nodes, item)
+		r.open = append(r.open, item)
 	}
-	items := slices.Clone(r.open.nodes[start:])
-	r.open.nodes = r.open.nodes[:start]
+	items := slices.Clone(r.open[start:])
+	r.open = r.open[:start]
 	_, err := r.dec.ReadToken()
 	return items, err
 }
