@@ -1,9 +1,6 @@
 package wire
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -168,40 +165,6 @@ type Config struct {
 	ConfigState
 }
 
-// EncodeTo writes the response with the config as it is, which must be in canonical form: to
-// check it, as [EncodeTo] does, is a twentieth of the work of a request.
-func (c Config) EncodeTo(w io.Writer) error {
-	config := c.Config
-	c.Config = noConfig
-	return encodeWith(w, c, config)
-}
-
-// noConfig stands where encodeWith writes a config.
-var noConfig = jsontext.Value("{}")
-
-// encodeWith writes v with configs in the place of its first members called config.
-func encodeWith(w io.Writer, v any, configs ...jsontext.Value) error {
-	text, err := Encode(v)
-	if err != nil {
-		return err
-	}
-	const member = `"config":`
-	for _, config := range configs {
-		before, after, found := bytes.Cut(text, []byte(member+"{}"))
-		if !found || len(config) == 0 {
-			return errors.New("there is no config to encode")
-		}
-		for _, part := range [][]byte{before, []byte(member), config} {
-			if _, err := w.Write(part); err != nil {
-				return err
-			}
-		}
-		text = after
-	}
-	_, err = w.Write(text)
-	return err
-}
-
 // PutConfig is the body of PUT …/client-config. Settings nil: nothing is written.
 type PutConfig struct {
 	Source   jsontext.Value `json:"source,omitzero"` // accepted and ignored
@@ -241,17 +204,6 @@ type ConfigWritten struct {
 	// If the project's stack version was withdrawn: that one, and the one to use instead.
 	StackVersion    string `json:"stackVersion,omitzero"`
 	UseStackVersion string `json:"useStackVersion,omitzero"`
-}
-
-// EncodeTo writes the response with both configs as they are, see [Config.EncodeTo].
-func (c ConfigWritten) EncodeTo(w io.Writer) error {
-	configs := []jsontext.Value{c.Config}
-	c.Config = noConfig
-	if c.Replaced != nil {
-		configs = append(configs, c.Replaced.Config)
-		c.Replaced = &Replaced{Config: noConfig, Edit: c.Replaced.Edit}
-	}
-	return encodeWith(w, c, configs...)
 }
 
 // Replaced is the config that a write replaced.

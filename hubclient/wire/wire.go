@@ -125,9 +125,6 @@ func shapeDetail(e *json.SemanticError) string {
 
 // Encode writes v as one JSON text without white space. JSON in v is taken to have no
 // duplicate names: to look for them takes a quarter of the time of a small request.
-func Encode(v any) ([]byte, error) { return json.Marshal(v, encoding) }
-
-// EncodeTo is [Encode] that writes to w.
-func EncodeTo(w io.Writer, v any) error { return json.MarshalWrite(w, v, encoding) }
-
-var encoding = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))
+func Encode(v any) ([]byte, error) {
+	return json.Marshal(v, json.Deterministic(true), jsontext.AllowDuplicateNames(true))
+}

@@ -1,17 +1,12 @@
 package wire_test
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -109,37 +104,4 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("Decode(%q) blames byte %d", data, syntax.Offset)
 		}
 	})
-}
-
-func TestConfigEncodeTo_IsEncode(t *testing.T) {
-	project, err := ref.New("alice", "config")
-	if err != nil {
-		t.Fatal(err)
-	}
-	edit := wire.Edit{Revision: "0f", UpdatedAt: time.Unix(1, 0).UTC(), UpdatedBy: `"config":{}`, UpdatedVia: wire.ViaPush}
-	findings := []wire.FieldError{{Pointer: `/"config":{}`, Detail: `"config":{}`}}
-	for _, config := range []jsontext.Value{[]byte(`{}`), []byte(`{"config":{}}`),
-		[]byte(`{"a.b":"\u0001<é","config":{},"n":1.0}`)} {
-		for _, v := range []interface{ EncodeTo(io.Writer) error }{
-			wire.Config{Project: project, Config: config, ConfigState: wire.ConfigState{Edit: edit, HasConfig: true}},
-			wire.ConfigWritten{Project: project, Config: config, Findings: findings},
-			wire.ConfigWritten{Project: project, Config: config, Findings: findings,
-				Replaced: &wire.Replaced{Config: []byte(`{"config":{},"x":{}}`), Edit: edit}},
-		} {
-			want, err := wire.Encode(v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got bytes.Buffer
-			if err := v.EncodeTo(&got); err != nil || got.String() != string(want) {
-				t.Errorf("%s, %v, want %s", &got, err, want)
-			}
-		}
-	}
-}
-
-func TestConfigEncodeTo_NeedsAConfig(t *testing.T) {
-	if err := (wire.Config{}).EncodeTo(io.Discard); err == nil {
-		t.Error("a response without a config was encoded")
-	}
 }

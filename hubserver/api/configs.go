@@ -22,10 +22,10 @@ func getConfig(c *request.Call) error {
 	if err != nil || c.Unmodified(config.Digest) {
 		return err
 	}
-	return c.Encode(http.StatusOK, wire.Config{
+	return c.JSON(http.StatusOK, wire.Config{
 		Project: c.Ref(), Config: jsontext.Value(config.Content),
 		ConfigState: wire.ConfigState{HasConfig: config.HasConfig(), Edit: toEdit(config)},
-	}.EncodeTo)
+	})
 }
 
 // newestConfig returns the config of the project that the path names. If it is damaged, it returns a problem
@@ -207,7 +207,7 @@ func answerConfig(c *request.Call, w configWrite) (err error) {
 		answer, err := tryConfig(c, w)
 		if err == nil {
 			c.W.Header().Set("ETag", request.ETag(answer.Revision))
-			return c.Encode(http.StatusOK, answer.EncodeTo)
+			return c.JSON(http.StatusOK, answer)
 		}
 		if !errors.Is(err, store.ErrChanged) && !errors.Is(err, store.ErrUnchecked) {
 			return resourceProblem(c, err)

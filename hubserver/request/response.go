@@ -3,7 +3,6 @@ package request
 import (
 	"bytes"
 	"compress/gzip"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -68,16 +67,11 @@ func (w *ResponseWriter) extend() { _ = w.body.control.SetWriteDeadline(time.Now
 
 // JSON responds with v as JSON.
 func (c *Call) JSON(status int, v any) error {
-	return c.Encode(status, func(w io.Writer) error { return wire.EncodeTo(w, v) })
-}
-
-// Encode responds with the JSON that encode writes.
-func (c *Call) Encode(status int, encode func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := encode(&b); err != nil {
+	b, err := wire.Encode(v)
+	if err != nil {
 		return err
 	}
-	return c.Bytes(status, "application/json", b.Bytes())
+	return c.Bytes(status, "application/json", b)
 }
 
 // smallResponse is the size up to which a response takes no room, in bytes.
