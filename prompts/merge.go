@@ -38,18 +38,12 @@ func (t *Terminal) Merge(ctx context.Context, q Merge) ([]flat.Side, error) {
 
 // mergePlain asks in lines: conflict by conflict, each with its values.
 func (p prompter) mergePlain(ctx context.Context, q Merge) ([]flat.Side, error) {
-	const (
-		mine       = "m"
-		theirs     = "t"
-		restMine   = "M"
-		restTheirs = "T"
-		quit       = "q"
-	)
+	const quit = "q"
 	choices := []Choice{
-		{mine, "Mine"},
-		{theirs, "Theirs"},
-		{restMine, "Mine for all that are left"},
-		{restTheirs, "Theirs for all that are left"},
+		{"m", "Mine"},
+		{"t", "Theirs"},
+		{"M", "Mine for all that are left"},
+		{"T", "Theirs for all that are left"},
 		{quit, Cancel},
 	}
 	sides := make([]flat.Side, 0, len(q.Conflicts))
@@ -70,10 +64,10 @@ func (p prompter) mergePlain(ctx context.Context, q Merge) ([]flat.Side, error) 
 			return nil, err
 		}
 		side := flat.Mine
-		if answer == theirs || answer == restTheirs {
+		if answer == "t" || answer == "T" {
 			side = flat.Theirs
 		}
-		if answer == restMine || answer == restTheirs {
+		if answer == "M" || answer == "T" {
 			rest := len(q.Conflicts) - i
 			return append(sides, slices.Repeat([]flat.Side{side}, rest)...), nil
 		}

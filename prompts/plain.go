@@ -3,6 +3,7 @@ package prompts
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,20 +44,15 @@ func (p prompter) askPlain(ctx context.Context, steps []Step) error {
 			continue
 		}
 		canGoBack := p.canGoBack || len(asked) > 0
-		answer, wentBack, err := p.questionPlain(ctx, question, canGoBack)
-		if err != nil {
-			return err
-		}
-		if wentBack {
-			last := len(asked) - 1
-			if last < 0 {
-				return ErrBack
-			}
-			at = asked[last] - 1 // the loop adds 1
-			asked = asked[:last]
+		answer, err := p.questionPlain(ctx, question, canGoBack)
+		last := len(asked) - 1
+		switch {
+		case errors.Is(err, ErrBack) && last >= 0:
+			at, asked = asked[last]-1, asked[:last] // the loop adds 1
 			continue
-		}
-		if question.stops(answer) {
+		case err != nil:
+			return err
+		case question.stops(answer):
 			return ErrStop
 		}
 		asked = append(asked, at)
@@ -65,10 +61,8 @@ func (p prompter) askPlain(ctx context.Context, steps []Step) error {
 	return nil
 }
 
-// questionPlain asks until there is a valid answer, or until the user goes back.
-func (p prompter) questionPlain(
-	ctx context.Context, q Question, canGoBack bool,
-) (answer string, wentBack bool, err error) {
+// questionPlain asks until there is a valid answer. The error is ErrBack if the user goes back.
+func (p prompter) questionPlain(ctx context.Context, q Question, canGoBack bool) (string, error) {
 	p.say("")
 	p.say("%s", q.Title)
 	for _, fact := range q.Facts {
@@ -84,14 +78,14 @@ func (p prompter) questionPlain(
 	for {
 		typed, err := read(ctx, q.prompt(canGoBack))
 		if err != nil {
-			return "", false, err
+			return "", err
 		}
 		if canGoBack && typed == goBack {
-			return "", true, nil
+			return "", ErrBack
 		}
 		answer, invalid := q.accept(ctx, typed, p.say)
 		if invalid == nil {
-			return answer, false, nil
+			return answer, nil
 		}
 		p.say("Invalid answer: %v.", invalid)
 	}

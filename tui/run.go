@@ -74,9 +74,6 @@ func (t Terminal) Run(ctx context.Context, m tea.Model) error {
 		tea.WithoutSignalHandler(),
 		tea.WithFilter(v.filter),
 	).Run()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	return err
 }
 
