@@ -32,7 +32,7 @@ func logins(t testing.TB, current string, entries map[string]string) *identity.L
 		t.Fatal(err)
 	}
 	for origin, token := range entries {
-		l.Put(identity.Login{Origin: origin, Token: token, User: "user of " + origin})
+		put(t, l, identity.Login{Origin: origin, Token: token, User: "user of " + origin})
 	}
 	l.Current = current
 	return l

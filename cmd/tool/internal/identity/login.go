@@ -40,12 +40,10 @@ type loginFile struct {
 	Later jsontext.Value `json:",embed"`
 }
 
-// Logins is the login file as it was read, with the changes that Save makes in it. It is not
-// safe for concurrent use; two programs can change one file.
+// Logins is the login file. It is not safe for concurrent use; two programs can change one file.
 type Logins struct {
 	loginFile
-	edits []func(*loginFile) // changes since the file was read, which loginFile has already
-	dir   string             // of the file
+	dir string // of the file
 }
 
 // LoadLogins reads the login file in dir. A missing one is empty.
@@ -119,9 +117,8 @@ func (f *loginFile) Find(origin string) (Login, bool) {
 }
 
 // Put adds an entry, or replaces that of the same origin, and makes its hub the current one.
-// [Logins.Save] writes it.
-func (l *Logins) Put(entry Login) {
-	l.edit(func(f *loginFile) {
+func (l *Logins) Put(entry Login) error {
+	return l.edit(func(f *loginFile) {
 		f.remove(entry.Origin)
 		f.Logins = append(f.Logins, entry)
 		slices.SortFunc(f.Logins, func(a, b Login) int { return strings.Compare(a.Origin, b.Origin) })
@@ -130,17 +127,12 @@ func (l *Logins) Put(entry Login) {
 }
 
 // Remove drops the entry of origin and reports whether there was one. If its hub was the
-// current one, none is current then. [Logins.Save] writes it.
-func (l *Logins) Remove(origin string) bool {
-	_, existed := l.Find(origin)
-	l.edit(func(f *loginFile) { f.remove(origin) })
-	return existed
-}
-
-// edit changes what was read, and has Save repeat the change on the file as it is by then.
-func (l *Logins) edit(change func(*loginFile)) {
-	change(&l.loginFile)
-	l.edits = append(l.edits, change)
+// current one, none is current then.
+func (l *Logins) Remove(origin string) (existed bool, err error) {
+	if _, existed = l.Find(origin); existed {
+		err = l.edit(func(f *loginFile) { f.remove(origin) })
+	}
+	return existed, err
 }
 
 func (f *loginFile) remove(origin string) {
@@ -150,12 +142,12 @@ func (f *loginFile) remove(origin string) {
 	}
 }
 
-// lockTime bounds how long Save waits for another program, which may be suspended.
+// lockTime bounds how long a change waits for another program, which may be suspended.
 const lockTime = 30 * time.Second
 
-// Save makes the changes again in the file as it is by now, so that nothing is lost when two
-// programs log in at once. The file is readable by its owner alone, and written in one step.
-func (l *Logins) Save() error {
+// edit changes the file as it is by now, so that nothing is lost when two programs log in at once. The file is
+// readable by its owner alone, and written in one step.
+func (l *Logins) edit(change func(*loginFile)) error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return l.notWritten(err)
 	}
@@ -173,9 +165,7 @@ func (l *Logins) Save() error {
 	if err != nil {
 		return err
 	}
-	for _, change := range l.edits {
-		change(&now)
-	}
+	change(&now)
 	data, err := json.Marshal(now, jsontext.WithIndent("  "))
 	if err != nil {
 		return err
@@ -184,7 +174,7 @@ func (l *Logins) Save() error {
 	if err := atomicfile.WriteFile(l.path(), append(data, '\n')); err != nil {
 		return l.notWritten(err)
 	}
-	l.loginFile, l.edits = now, nil
+	l.loginFile = now
 	return nil
 }
 

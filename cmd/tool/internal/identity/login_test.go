@@ -32,9 +32,9 @@ func load(t testing.TB, dir string) *identity.Logins {
 	return l
 }
 
-func save(t testing.TB, l *identity.Logins) {
+func put(t testing.TB, l *identity.Logins, e identity.Login) {
 	t.Helper()
-	if err := l.Save(); err != nil {
+	if err := l.Put(e); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -69,9 +69,8 @@ func TestLogins_RoundTrip(t *testing.T) {
 	}
 	l := load(t, dir)
 	for _, e := range entries {
-		l.Put(e)
+		put(t, l, e)
 	}
-	save(t, l)
 	got := load(t, dir)
 	if diff := cmp.Diff(entries, got.Logins); diff != "" || got.Current != b || got.Warning() != "" {
 		t.Errorf("current %s, warning %q, %s", got.Current, got.Warning(), diff)
@@ -90,10 +89,10 @@ func TestLogins_CurrentOriginFollowsPutAndRemove(t *testing.T) {
 		}
 	}
 	for i, origin := range []string{b, a, c} {
-		l.Put(identity.Login{Origin: origin, Token: tokenA})
+		put(t, l, identity.Login{Origin: origin, Token: tokenA})
 		check(origin, i+1)
 	}
-	l.Put(identity.Login{Origin: a, Token: tokenB})
+	put(t, l, identity.Login{Origin: a, Token: tokenB})
 	check(a, 3)
 	if entry, _ := l.Find(a); entry.Token != tokenB {
 		t.Error("the former token is kept")
@@ -103,15 +102,17 @@ func TestLogins_CurrentOriginFollowsPutAndRemove(t *testing.T) {
 		existed         bool
 		left            int
 	}{{"https://never", a, false, 3}, {c, a, true, 2}, {a, "", true, 1}, {a, "", false, 1}, {b, "", true, 0}} {
-		if existed := l.Remove(step.remove); existed != step.existed {
-			t.Errorf("Remove(%s) = %v", step.remove, existed)
+		if existed, err := l.Remove(step.remove); existed != step.existed || err != nil {
+			t.Errorf("Remove(%s) = %v, %v", step.remove, existed, err)
 		}
 		check(step.current, step.left)
 	}
 	for _, origin := range []string{a, b, c} {
-		l.Put(identity.Login{Origin: origin, Token: tokenA})
+		put(t, l, identity.Login{Origin: origin, Token: tokenA})
 	}
-	l.Remove(c)
+	if _, err := l.Remove(c); err != nil {
+		t.Error(err)
+	}
 	check("", 2)
 }
 
@@ -168,8 +169,7 @@ func TestLogins_KeepUnknownMembers(t *testing.T) {
 	write(t, dir, `{"theme":{"dark":true},"current":"`+a+`","logins":[{"origin":"`+a+`","token":"x","refresh":[1]}]}`,
 		0o600)
 	l := load(t, dir)
-	l.Put(identity.Login{Origin: b, Token: tokenB})
-	save(t, l)
+	put(t, l, identity.Login{Origin: b, Token: tokenB})
 	text, err := os.ReadFile(filepath.Join(dir, loginFile))
 	for _, part := range []string{`"dark": true`, `"refresh": [`} {
 		if err != nil || !strings.Contains(string(text), part) {
@@ -192,7 +192,7 @@ func TestLogins_LooseModeWarnsAndIsTightened(t *testing.T) {
 			got != "others can read your tokens in "+path+": chmod 600 it" {
 			t.Errorf("%o: %q", mode, got)
 		}
-		save(t, l)
+		put(t, l, identity.Login{Origin: b, Token: tokenB})
 		if got := modeOf(t, path); got != 0o600 || load(t, dir).Warning() != "" || l.Warning() != "" {
 			t.Errorf("%o becomes %o", mode, got)
 		}
@@ -217,15 +217,14 @@ func TestLogins_ReadSymlinkButNeverWriteThroughIt(t *testing.T) {
 	if l.Current != a || l.Warning() == "" {
 		t.Errorf("current %s, warning %q", l.Current, l.Warning())
 	}
-	l.Put(identity.Login{Origin: b, Token: tokenB})
-	save(t, l)
+	put(t, l, identity.Login{Origin: b, Token: tokenB})
 	if kept, err := os.ReadFile(target); err != nil || string(kept) != text || modeOf(t, path) != 0o600 {
 		t.Errorf("the target holds %s, %v; the file's mode is %v", kept, err, modeOf(t, path))
 	}
 	if err := errors.Join(os.Rename(path, target), os.Symlink(target, path)); err != nil {
 		t.Fatal(err)
 	}
-	save(t, l) // the same content, but behind a link
+	put(t, l, identity.Login{Origin: b, Token: tokenB}) // the same content, but behind a link
 	if modeOf(t, path) != 0o600 {
 		t.Errorf("the file's mode is %v", modeOf(t, path))
 	}
@@ -239,8 +238,8 @@ func TestLogins_ConcurrentSavesLoseNothing(t *testing.T) {
 	for i := range n {
 		l := load(t, dir) // all have read the file before any writes it
 		all.Go(func() {
-			l.Put(identity.Login{Origin: fmt.Sprintf("https://hub%d.example.com", i), Token: pat.New()})
-			if err := l.Save(); err != nil {
+			entry := identity.Login{Origin: fmt.Sprintf("https://hub%d.example.com", i), Token: pat.New()}
+			if err := l.Put(entry); err != nil {
 				t.Error(err)
 			}
 		})
@@ -251,10 +250,10 @@ func TestLogins_ConcurrentSavesLoseNothing(t *testing.T) {
 	}
 	removing := load(t, dir)
 	adding := load(t, dir)
-	adding.Put(identity.Login{Origin: a, Token: tokenA})
-	save(t, adding)
-	removing.Remove("https://hub0.example.com")
-	save(t, removing)
+	put(t, adding, identity.Login{Origin: a, Token: tokenA})
+	if existed, err := removing.Remove("https://hub0.example.com"); !existed || err != nil {
+		t.Error(existed, err)
+	}
 	got := load(t, dir)
 	if _, added := got.Find(a); !added || len(got.Logins) != n {
 		t.Errorf("%d logins are there", len(got.Logins))
@@ -264,14 +263,12 @@ func TestLogins_ConcurrentSavesLoseNothing(t *testing.T) {
 func TestLogins_ReadersNeverSeePartialFile(t *testing.T) {
 	dir := t.TempDir()
 	l := load(t, dir)
-	l.Put(identity.Login{Origin: a, Token: tokenA})
-	save(t, l)
+	put(t, l, identity.Login{Origin: a, Token: tokenA})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for i := range 100 {
-			l.Put(identity.Login{Origin: b, Token: tokenB, User: strings.Repeat("u", i*100)})
-			save(t, l)
+			put(t, l, identity.Login{Origin: b, Token: tokenB, User: strings.Repeat("u", i*100)})
 		}
 	}()
 	for {
@@ -299,7 +296,7 @@ func TestLogins_FailedSaveLeavesNothingBehind(t *testing.T) {
 	for _, dir := range []string{filepath.Join(inTheWay, "tool"), asDirectory} {
 		l := logins(t, "", map[string]string{a: tokenA})
 		l.MoveTo(dir)
-		e := wantFault(t, l.Save(), failure.CodeInvalidFile)
+		e := wantFault(t, l.Put(identity.Login{Origin: a, Token: tokenA}), failure.CodeInvalidFile)
 		if !strings.HasPrefix(e.Error(), "the login file ") || strings.Contains(e.Error(), ".tmp") ||
 			strings.Contains(e.Error(), tokenA[:12]) {
 			t.Error(e)
@@ -331,7 +328,7 @@ func FuzzLoadLogins(f *testing.F) {
 			}
 			return
 		}
-		save(t, l)
+		put(t, l, identity.Login{Origin: c, Token: tokenA})
 		again := load(t, dir)
 		// EquateEmpty has its say on two empty values, and no other option may.
 		written := cmp.FilterValues(func(a, b jsontext.Value) bool { return len(a)+len(b) > 0 },

@@ -17,9 +17,8 @@ func TestLogins_FileIsPrivateUnderEveryUmask(t *testing.T) {
 		parent := t.TempDir()
 		dir := filepath.Join(parent, "config", "tool")
 		l := load(t, dir)
-		l.Put(identity.Login{Origin: a, Token: tokenA})
 		former := syscall.Umask(mask)
-		err := l.Save()
+		err := l.Put(identity.Login{Origin: a, Token: tokenA})
 		syscall.Umask(former)
 		if err != nil { // a mask that takes everything away, from others than root
 			wantFault(t, err, failure.CodeInvalidFile)

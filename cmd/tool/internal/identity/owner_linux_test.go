@@ -20,8 +20,7 @@ func TestLoginsSave_KeepsTheOwner(t *testing.T) {
 	}
 	for _, user := range []string{"alice", "bob"} { // the file is new, then replaced
 		logins := load(t, dir)
-		logins.Put(identity.Login{Origin: "http://127.0.0.1:4680", User: user, Token: "t"})
-		save(t, logins)
+		put(t, logins, identity.Login{Origin: "http://127.0.0.1:4680", User: user, Token: "t"})
 		files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 		if err != nil || len(files) != 1 {
 			t.Fatalf("%v, %v", files, err)

@@ -275,8 +275,7 @@ func revoke(ctx context.Context, a *app.App, hub *identity.Hub, ids []string) (a
 	if err != nil {
 		return nil, failure.Doing(err, "", "log out")
 	}
-	r.LoggedOut = logins.Remove(hub.Origin())
-	if err := logins.Save(); err != nil {
+	if r.LoggedOut, err = logins.Remove(hub.Origin()); err != nil {
 		return nil, failure.Doing(err, "", "log out")
 	}
 	return r, nil

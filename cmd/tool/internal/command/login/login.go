@@ -188,14 +188,14 @@ func store(ctx context.Context, a *app.App, id *identity.Identity, logins *ident
 		ExpiresAt:   me.ExpiresAt,
 		Restriction: me.Restriction,
 	}
-	logins.Put(identity.Login{
+	err = logins.Put(identity.Login{
 		Origin:    r.Origin,
 		Token:     id.Token,
 		User:      r.User,
 		Scopes:    r.Scopes,
 		ExpiresAt: r.ExpiresAt,
 	})
-	if err := logins.Save(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if len(me.Scopes) == 0 {
@@ -301,12 +301,12 @@ func logout(a *app.App) error {
 		return err
 	}
 	login, _ := logins.Find(id.Origin)
-	existed := logins.Remove(id.Origin)
+	existed, err := logins.Remove(id.Origin)
+	if err != nil {
+		return err
+	}
 	r := &loggedOut{Origin: id.Origin, Existed: existed, Current: logins.Current}
 	if r.Existed {
-		if err := logins.Save(); err != nil {
-			return err
-		}
 		r.Note("logging out does not revoke the token: if it is still valid, %s", revocation(a, login))
 	}
 	switch {

@@ -58,10 +58,10 @@ func TestStatus_ListsTheLoginsForOtherHubs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, origin := range []string{w.Origin, "https://hub.example.com"} {
-		logins.Put(identity.Login{Origin: origin, Token: w.NewToken("write:config"), User: "alice"})
-	}
-	if err := logins.Save(); err != nil {
-		t.Fatal(err)
+		err := logins.Put(identity.Login{Origin: origin, Token: w.NewToken("write:config"), User: "alice"})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	w.Run(status.Command).Done().Prints("Hub "+w.Origin+" (variable)",
 		"other login  https://hub.example.com as alice, never expires")
