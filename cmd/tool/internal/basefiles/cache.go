@@ -43,7 +43,7 @@ func (s *Selection) cacheFile() string {
 	if s.cacheDir == "" {
 		return ""
 	}
-	root := sha256.Sum256([]byte(filepath.Join(s.workspace, filepath.FromSlash(s.root))))
+	root := sha256.Sum256([]byte(s.Root()))
 	return filepath.Join(s.cacheDir, hex.EncodeToString(root[:8])+".hashes")
 }
 

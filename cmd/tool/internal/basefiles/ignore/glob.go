@@ -110,9 +110,9 @@ func matchAll(tokens []token, s string) bool {
 	matched := make([]bool, len(s)+1)
 	matched[0] = true
 	for _, t := range tokens {
-		any := matched[0]
 		switch {
 		case t.text == "" && t.set == nil:
+			any := matched[0] // one of the bytes so far
 			for i := range len(s) {
 				before := matched[i+1]
 				matched[i+1] = before || any && s[i] == '/'
@@ -121,18 +121,12 @@ func matchAll(tokens []token, s string) bool {
 		case t.many:
 			for i := range len(s) {
 				matched[i+1] = matched[i+1] || matched[i] && t.set[s[i]]
-				any = any || matched[i+1]
 			}
 		default:
-			any = false
 			n := max(len(t.text), 1)
 			for i := len(s); i >= 0; i-- {
 				matched[i] = i >= n && matched[i-n] && (s[i-n:i] == t.text || t.set != nil && t.set[s[i-n]])
-				any = any || matched[i]
 			}
-		}
-		if !any {
-			return false
 		}
 	}
 	return matched[len(s)]
