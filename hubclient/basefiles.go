@@ -25,7 +25,7 @@ func (c *Client) BaseFiles(ctx context.Context, r ref.Ref) (*wire.BaseFiles, err
 type FileSet struct {
 	Snapshot tree.Snapshot // its Digest may be empty
 	Open     Opener        // may be called by several goroutines
-	Base     tree.Base     // what the hub probably stores, so that only changes are sent
+	Base     tree.Snapshot // what the hub probably stores, so that only changes are sent
 
 	// All sends each blob, also those that the hub has, which replaces damaged ones.
 	All bool
@@ -79,7 +79,7 @@ func (c *Client) Upload(r ref.Ref, files FileSet) *Upload {
 	case files.Snapshot.Digest: // a plan without blobs asks whether the hub still has it
 		u.base = files.Snapshot.Tree
 	default:
-		u.compareWith(files.Base.Files())
+		u.compareWith(files.Base.Tree)
 	}
 	return u
 }

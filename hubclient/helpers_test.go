@@ -398,8 +398,8 @@ func calls() []call {
 		},
 			answering(200, set)},
 		{"PutBaseFiles", "PUT", true, func(ctx context.Context, c *hubclient.Client) error {
-			_, err := c.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(tree.Tree{})}).Put(
-				ctx)
+			set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Tree{}.Snapshot()}
+			_, err := c.Upload(project, set).Put(ctx)
 			return err
 		}, answering(200, wire.BaseFilesWritten{Project: project, Tree: files.Digest(), BaseFilesPushed: len(files)})},
 		{"Stack", "GET", false, func(ctx context.Context, c *hubclient.Client) error {

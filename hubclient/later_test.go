@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"example.com/projecthub/hubclient"
-	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/hubclient/wire"
 )
 
@@ -171,7 +170,7 @@ func TestClient_IgnoresUnknownMembersAtEveryDepth(t *testing.T) {
 		b.plan = newer(t, func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, 200, wire.PlannedBaseFiles{Current: former, Missing: digestsOf(files)})
 		}, nil)
-		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{}}).Put(
+		if _, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}).Put(
 			t.Context()); err != nil {
 			t.Error(err)
 		}

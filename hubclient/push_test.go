@@ -62,7 +62,7 @@ func TestPushFiles_SmallChangeNeedsNoPlan(t *testing.T) {
 			answer(w, 200, written(files))
 		})
 		b.plan = func(w http.ResponseWriter, _ *http.Request) { t.Error("it is planned"); lackNone(w) }
-		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}
+		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: base.Snapshot()}
 		if _, err := b.Upload(project, set).Put(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -76,9 +76,8 @@ func TestPushFiles_SmallChangeNeedsNoPlan(t *testing.T) {
 			}
 			answer(w, 200, wire.PlannedBaseFiles{Current: files.Digest(), Unchanged: true})
 		}
-		w, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: tree.Base{
-			Digest: files.Digest(), Files: func() tree.Tree { t.Error("what is there is looked up"); return nil },
-		}}).Put(t.Context())
+		w, err := b.Upload(project, hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: files.Snapshot()}).Put(
+			t.Context())
 		if err != nil || w.BaseFilesPushed != 3 || w.Added+w.Changed+w.Removed+w.Uploaded != 0 {
 			t.Errorf("%+v, %v", w, err)
 		}
@@ -97,7 +96,7 @@ func TestPushFiles_SendsAllWhenAsked(t *testing.T) {
 			answer(w, 200, written(files))
 		})
 		b.plan = func(w http.ResponseWriter, _ *http.Request) { t.Error("it is planned"); lackNone(w) }
-		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(files), All: true}
+		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: files.Snapshot(), All: true}
 		if _, err := b.Upload(project, set).Put(t.Context()); err != nil || b.requests.Load() != 2 {
 			t.Errorf("%d requests, %v", b.requests.Load(), err)
 		}
@@ -121,15 +120,10 @@ func TestPushFiles_OneChangeOf10000IsSmall(t *testing.T) {
 		wantSent(t, r, base, want)
 		answer(w, 200, written(files))
 	})
-	set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}
+	set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: base.Snapshot()}
 	if _, err := b.Upload(project, set).Put(t.Context()); err != nil {
 		t.Error(err)
 	}
-}
-
-// known is what a hub probably holds.
-func known(files tree.Tree) tree.Base {
-	return tree.Base{Digest: files.Digest(), Files: func() tree.Tree { return files }}
 }
 
 func lackNone(w http.ResponseWriter) { answer(w, 200, wire.PlannedBaseFiles{}) }
@@ -153,7 +147,7 @@ func TestPushFiles_ReplansWhenPlanIsOutdated(t *testing.T) {
 			}
 			answer(w, 200, written(files))
 		})
-		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: known(base)}
+		set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open, Base: base.Snapshot()}
 		if _, err := b.Upload(project, set).Put(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -313,7 +307,7 @@ func TestPushFiles_PlansWhatTheBaseDoesNotHave(t *testing.T) {
 				}
 				set := hubclient.FileSet{Snapshot: files.Snapshot(), Open: open}
 				if c.base != nil {
-					set.Base = known(c.base)
+					set.Base = c.base.Snapshot()
 				}
 				if _, err := b.Upload(project, set).Put(t.Context()); err != nil {
 					t.Error(err)

@@ -192,13 +192,6 @@ func parseLine(line string) (Entry, error) {
 	return Entry{path, Mode(mode), n, digest}, nil
 }
 
-// Base is a snapshot that the other side may have; the zero value is no base. Files is
-// called when the files are needed, and returns nil if they are no longer known.
-type Base struct {
-	Digest string
-	Files  func() Tree
-}
-
 // Difference is the difference between two trees, as people read it. Each list is in
 // path order.
 type Difference struct {

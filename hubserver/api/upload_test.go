@@ -80,7 +80,7 @@ func TestPutBaseFiles_HubHasWhatAClientSends(t *testing.T) {
 			// The last one most often, so that the client's is the hub's.
 			i := rapid.OneOf(rapid.Just(len(former)-1), rapid.IntRange(0, len(former)-1)).Draw(t, "base")
 			if base := former[i]; base != nil {
-				set.Base = tree.Base{Digest: base.Digest(), Files: func() tree.Tree { return base }}
+				set.Base = base.Snapshot()
 			}
 			if rapid.IntRange(0, 9).Draw(t, "breaks") == 0 {
 				cut.Store(int64(rapid.IntRange(1, 3<<20).Draw(t, "after")))

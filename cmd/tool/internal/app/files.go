@@ -88,7 +88,7 @@ func (a *App) ChooseFiles(
 
 // Sensitive starts to find the files that git ignores, except those that are the same in base, which the hub has
 // had already. It returns a function that waits for the answer.
-func (f *Files) Sensitive(ctx context.Context, base tree.Base) func() Sensitive {
+func (f *Files) Sensitive(ctx context.Context, base tree.Snapshot) func() Sensitive {
 	found := make(chan Sensitive, 1)
 	if f.Digest == base.Digest {
 		found <- Sensitive{}
@@ -140,7 +140,7 @@ func (f *Files) LeaveOut(ignored, allowed []string) (kept []string, err error) {
 
 // Secrets returns the files that hold secrets, relative to the workspace, without those that
 // are the same in base and those that allowed names.
-func (f *Files) Secrets(base tree.Base, allowed []string) (secrets []Secret) {
+func (f *Files) Secrets(base tree.Snapshot, allowed []string) (secrets []Secret) {
 	isSecret := func(file *basefiles.File) bool { return file.Secret || file.Credential != "" }
 	if !slices.ContainsFunc(f.Files, isSecret) { // as nearly always
 		return nil
@@ -154,11 +154,11 @@ func (f *Files) Secrets(base tree.Base, allowed []string) (secrets []Secret) {
 }
 
 // notIn returns the files that are not the same in base.
-func (f *Files) notIn(base tree.Base) (files []*basefiles.File) {
+func (f *Files) notIn(base tree.Snapshot) (files []*basefiles.File) {
 	if base.Digest == "" {
 		return f.Files
 	}
-	for _, i := range f.Tree.NotIn(base.Files()) {
+	for _, i := range f.Tree.NotIn(base.Tree) {
 		files = append(files, f.Files[i])
 	}
 	return files
@@ -166,7 +166,7 @@ func (f *Files) notIn(base tree.Base) (files []*basefiles.File) {
 
 // Set returns f for an upload that opens blobs, reports its progress to r, and expects the hub to
 // have base.
-func (f *Files) Set(blobs *basefiles.Blobs, r Report, base tree.Base) hubclient.FileSet {
+func (f *Files) Set(blobs *basefiles.Blobs, r Report, base tree.Snapshot) hubclient.FileSet {
 	return hubclient.FileSet{
 		Snapshot: f.Snapshot, Open: blobs.Open, Base: base, OnProgress: r.Of(f.Selection, Uploading),
 	}

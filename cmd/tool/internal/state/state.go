@@ -17,7 +17,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -105,36 +104,15 @@ func (s Sync) Rename(origin string, from, to ref.Ref) {
 	_ = os.Rename(s.filesPath(origin, from), s.filesPath(origin, to))
 }
 
-// LastFiles returns the set that was saved for a project. Its files are read once, when
-// they are asked for.
-func (s Sync) LastFiles(origin string, r ref.Ref) tree.Base {
-	path := s.filesPath(origin, r)
-	f, err := os.Open(path)
-	if err != nil {
-		return tree.Base{}
-	}
-	defer f.Close()
-	line := make([]byte, tree.DigestSize)
-	_, err = io.ReadFull(f, line)
-	digest := string(line)
-	if err != nil || !tree.ValidDigest(digest) {
-		return tree.Base{}
-	}
-	return tree.Base{Digest: digest, Files: sync.OnceValue(func() tree.Tree { return readFiles(path, digest) })}
-}
-
-// readFiles returns nil unless path still holds the set of this digest.
-func readFiles(path, digest string) tree.Tree {
-	saved, _ := os.ReadFile(path)
-	canonical, ok := bytes.CutPrefix(saved, []byte(digest+"\n"))
-	if !ok || tree.DigestOf(canonical) != digest {
-		return nil
-	}
+// LastFiles returns the set that was saved for a project, the zero value if none is known.
+func (s Sync) LastFiles(origin string, r ref.Ref) tree.Snapshot {
+	saved, _ := os.ReadFile(s.filesPath(origin, r))
+	digest, canonical, _ := bytes.Cut(saved, []byte("\n"))
 	files, err := tree.Read(canonical)
-	if err != nil {
-		return nil
+	if err != nil || tree.DigestOf(canonical) != string(digest) {
+		return tree.Snapshot{}
 	}
-	return files
+	return tree.Snapshot{Tree: files, Digest: string(digest)}
 }
 
 func (s Sync) filesPath(origin string, r ref.Ref) string { return s.path(origin, r) + ".files" }

@@ -165,7 +165,7 @@ func (c *create) seed(ctx context.Context) error {
 	}
 	blobs := c.files.Blobs()
 	defer blobs.Close()
-	files, err := c.created.SeedBaseFiles(ctx, c.files.Set(blobs, c.checklist.Update, tree.Base{}))
+	files, err := c.created.SeedBaseFiles(ctx, c.files.Set(blobs, c.checklist.Update, tree.Snapshot{}))
 	if err != nil {
 		return err
 	}

@@ -121,13 +121,13 @@ func (c *create) readFiles(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	found := c.files.Sensitive(ctx, tree.Base{})()
+	found := c.files.Sensitive(ctx, tree.Snapshot{})()
 	if c.app.Strict() {
 		if found.Ignored, err = c.files.LeaveOut(found.Ignored, c.allowed); err != nil {
 			return err
 		}
 	}
-	found.Secrets = c.files.Secrets(tree.Base{}, c.allowed)
+	found.Secrets = c.files.Secrets(tree.Snapshot{}, c.allowed)
 	c.notes = append(c.notes, c.files.Notes...)
 	return c.addSensitive(found, found.Note("base file", "base files", app.SeeToolignore))
 }

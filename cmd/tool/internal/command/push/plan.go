@@ -222,7 +222,7 @@ func (p *push) planFiles(ctx context.Context, plan *planned) (err error) {
 // last push or pull here recorded it.
 func (p *push) compareFiles(ctx context.Context, f *FilesPlan) error {
 	if f.Tree != "" && f.Tree == p.last.Digest {
-		f.stored.Tree, f.stored.Files = f.Tree, p.last.Files()
+		f.stored.Tree, f.stored.Files = f.Tree, p.last.Tree
 	}
 	if f.Tree != "" && f.stored.Files == nil {
 		set, err := p.Hub.BaseFiles(ctx, p.Project)

@@ -40,7 +40,7 @@ type input struct {
 	files     *app.Files
 	chosen    string // digest of all chosen files, before any was left out
 	blobs     *basefiles.Blobs
-	last      tree.Base            // the base files that were last pushed or pulled
+	last      tree.Snapshot        // the base files that were last pushed or pulled
 	sensitive func() app.Sensitive // waits until git has said which files it ignores
 }
 
@@ -145,7 +145,7 @@ func (p *push) screen(ctx context.Context) (err error) {
 	p.last = p.App.SyncState().LastFiles(p.Hub.Origin(), p.Project)
 	known := p.last
 	if p.opts.DryRun && !p.App.Strict() { // it lists all files that git ignores, even those pushed before
-		known = tree.Base{}
+		known = tree.Snapshot{}
 	}
 	p.sensitive = p.files.Sensitive(ctx, known)
 	if p.App.Strict() && !p.App.State().Consented(app.IgnoredConsent(p.Hub.Origin(), p.Project)) {
