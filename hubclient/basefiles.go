@@ -2,6 +2,7 @@ package hubclient
 
 import (
 	"context"
+	"maps"
 	"net/http"
 
 	"example.com/projecthub/hubclient/ref"
@@ -211,9 +212,7 @@ func (u *Upload) unchanged() *wire.BaseFilesWritten {
 func (u *Upload) put(ctx context.Context, blobs []tree.Entry, planned bool) (*wire.BaseFilesWritten, error) {
 	req := to(wire.OpPutBaseFiles, u.project)
 	req.single = planned
-	for header, value := range u.condition {
-		req.header[header] = value
-	}
+	maps.Copy(req.header, u.condition)
 	t := u.files.Snapshot.Tree
 	query := u.client.pushQuery()
 	if len(u.base) > 0 {

@@ -97,7 +97,19 @@ func New(opts Options) (*Client, error) {
 	if c.guarded() && !loopbackName(base.Hostname()) {
 		return nil, c.insecure()
 	}
-	c.transport = c.newTransport()
+	c.connect = (&net.Dialer{Timeout: opts.Timeout, Control: c.checkDialled}).DialContext
+	// It speaks HTTP/1.1 alone: only there does a connection on which no byte moves mean a request that does not move.
+	c.transport = &http.Transport{
+		Proxy:                  c.proxy,
+		DialContext:            c.dial,
+		TLSClientConfig:        &tls.Config{RootCAs: opts.Roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    opts.Timeout,
+		ExpectContinueTimeout:  min(5*time.Second, opts.Timeout/2),
+		MaxResponseHeaderBytes: 256 << 10,
+		DisableCompression:     true,
+		IdleConnTimeout:        opts.Timeout / 2, // before idleConn ends it, maybe under a new request
+		MaxIdleConnsPerHost:    4,
+	}
 	return c, nil
 }
 
@@ -107,23 +119,6 @@ func (c *Client) Origin() string { return c.base.String() }
 // guarded reports whether the token may only be sent within this machine.
 func (c *Client) guarded() bool {
 	return c.base.Scheme == "http" && c.opts.Token != "" && !c.opts.AllowHTTP
-}
-
-// newTransport returns a transport that speaks HTTP/1.1 alone: only there does a
-// connection on which no byte moves mean a request that does not move.
-func (c *Client) newTransport() *http.Transport {
-	c.connect = (&net.Dialer{Timeout: c.opts.Timeout, Control: c.checkDialled}).DialContext
-	return &http.Transport{
-		Proxy:                  c.proxy,
-		DialContext:            c.dial,
-		TLSClientConfig:        &tls.Config{RootCAs: c.opts.Roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:    c.opts.Timeout,
-		ExpectContinueTimeout:  min(5*time.Second, c.opts.Timeout/2),
-		MaxResponseHeaderBytes: 256 << 10,
-		DisableCompression:     true,
-		IdleConnTimeout:        c.opts.Timeout / 2, // before idleConn ends it, maybe under a new request
-		MaxIdleConnsPerHost:    4,
-	}
 }
 
 // checkDialled refuses to connect when the token may not go to address. A name

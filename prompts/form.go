@@ -44,7 +44,10 @@ func (f *form) build() tea.Cmd {
 	if len(f.Choices) > 0 {
 		field = f.selection
 	}
-	f.huh = huh.NewForm(huh.NewGroup(field())).WithKeyMap(keyMap()).WithTheme(formTheme(f.screen.Theme)).
+	keys := huh.NewDefaultKeyMap() // without those that the dialog handles
+	keys.Quit = key.NewBinding(key.WithDisabled())
+	keys.Select.Filter = key.NewBinding(key.WithDisabled())
+	f.huh = huh.NewForm(huh.NewGroup(field())).WithKeyMap(keys).WithTheme(formTheme(f.screen.Theme)).
 		WithShowHelp(false).WithShowErrors(false).WithWidth(f.screen.Width())
 	return f.huh.Init()
 }
@@ -78,14 +81,6 @@ func (f *form) selection() huh.Field {
 		s.Height(room) // only then: with a height, huh scrolls to the preset even if all choices fit
 	}
 	return s
-}
-
-// keyMap returns the keys of a form, without those that the dialog handles.
-func keyMap() *huh.KeyMap {
-	k := huh.NewDefaultKeyMap()
-	k.Quit = key.NewBinding(key.WithDisabled())
-	k.Select.Filter = key.NewBinding(key.WithDisabled())
-	return k
 }
 
 func (f *form) resize(s tui.Screen) tea.Cmd {

@@ -177,7 +177,11 @@ func (c Config) Check(limits Limits) error { return c.Measure().Check(limits) }
 
 // Measure returns the least limits that allow c. It writes no keys out: its time is in
 // proportion to the settings, however long the keys are.
-func (c Config) Measure() Limits { return Limits{c.size(), c.Len(), c.settings.depth()} }
+func (c Config) Measure() Limits {
+	commas := max(0, c.Len()-1)
+	size := int64(len("{}")+commas) + flatSize(c.settings, 0)
+	return Limits{size, c.Len(), c.settings.depth()}
+}
 
 // Check returns a [*LimitError] when a config of these measures is above one of the limits.
 func (l Limits) Check(limits Limits) error {
@@ -191,11 +195,6 @@ func (l Limits) Check(limits Limits) error {
 		}
 	}
 	return nil
-}
-
-func (c Config) size() int64 {
-	commas := max(0, c.Len()-1)
-	return int64(len("{}")+commas) + flatSize(c.settings, 0)
 }
 
 // flatSize is the length of the members that object's leaves become, without

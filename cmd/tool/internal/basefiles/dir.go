@@ -92,7 +92,19 @@ func (o *opener) open(path string) (*file, info, error) {
 		}
 		o.dirs, o.names = append(o.dirs, below), append(o.names, name)
 	}
-	return openRegular(o.dirs[last], names[last])
+	f, err := o.dirs[last].openFile(names[last])
+	if err != nil {
+		return nil, info{}, err
+	}
+	is, err := f.stat()
+	if err == nil && is.kind != regular {
+		err = errReplaced
+	}
+	if err != nil {
+		f.Close()
+		return nil, info{}, err
+	}
+	return f, is, nil
 }
 
 // up closes the directories more than depth levels below the root.
@@ -106,22 +118,6 @@ func (o *opener) up(depth int) {
 func (o *opener) close() {
 	o.up(0)
 	o.dirs[0].close()
-}
-
-func openRegular(d *dir, name string) (*file, info, error) {
-	f, err := d.openFile(name)
-	if err != nil {
-		return nil, info{}, err
-	}
-	is, err := f.stat()
-	if err == nil && is.kind != regular {
-		err = errReplaced
-	}
-	if err != nil {
-		f.Close()
-		return nil, info{}, err
-	}
-	return f, is, nil
 }
 
 // openRoot opens a directory of in, but no link to one. An os.Root follows the links in
