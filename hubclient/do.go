@@ -163,21 +163,18 @@ const (
 
 // tries decides whether, and when, a call is tried again.
 type tries struct {
-	timeout  time.Duration
+	client   *Client
 	waits    backoff.ExponentialBackOff
 	failing  time.Time // since when; zero: nothing has failed yet
 	deadline time.Time // after which no attempt starts
-	near     bool      // the hub is on this machine
 	reached  bool      // an attempt had a connection to the hub
 	lost     bool      // an attempt may have been applied without our knowing
-	waiting  func(*Error, time.Time)
+	told     bool      // Waiting was called
 }
 
 func (c *Client) newTries() *tries {
 	return &tries{
-		timeout: c.opts.Timeout,
-		waiting: c.opts.Waiting,
-		near:    loopbackName(c.base.Hostname()),
+		client: c,
 		waits: backoff.ExponentialBackOff{
 			InitialInterval:     firstWait,
 			RandomizationFactor: 0.5,
@@ -199,12 +196,12 @@ func (t *tries) again(ctx context.Context, err error) error {
 	t.reached = t.reached || !e.unconnected
 	now := time.Now()
 	if t.failing.IsZero() { // the first attempt may have taken longer than the time-out, as long as data came
-		t.failing, t.deadline = now, now.Add(t.timeout)
+		t.failing, t.deadline = now, now.Add(t.client.opts.Timeout)
 	}
 	if e.unconnected {
 		patience := unconnectedFor
-		if t.near && !t.reached { // it is not running, and did not just end a connection to be restarted
-			patience = 0
+		if !t.reached && loopbackName(t.client.base.Hostname()) {
+			patience = 0 // it is not running, and did not just end a connection to be restarted
 		}
 		if limit := now.Add(patience); limit.Before(t.deadline) {
 			t.deadline = limit
@@ -219,9 +216,9 @@ func (t *tries) again(ctx context.Context, err error) error {
 		e.conclude()
 		return e
 	}
-	if t.waiting != nil && next.Sub(t.failing) > tellAfter {
-		t.waiting(e, t.deadline)
-		t.waiting = nil
+	if waiting := t.client.opts.Waiting; waiting != nil && !t.told && next.Sub(t.failing) > tellAfter {
+		waiting(e, t.deadline)
+		t.told = true
 	}
 	select {
 	case <-time.After(wait):

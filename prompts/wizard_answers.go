@@ -31,27 +31,18 @@ func (z *wizard) slugStep() Step {
 		},
 		Question: func() Question {
 			account := z.preflight.Stack.Account()
-			q := Question{
-				Title:  "Name of the project on the hub",
-				Prompt: "Slug, or @account/slug",
-				Facts:  []string{"A slug alone is created in @" + account + ", the account of the stack."},
-				Check:  func(typed string) error { _, err := parseRef(typed, account); return err },
-				Lookup: func(ctx context.Context, typed string) (string, error) {
-					project, _ := parseRef(typed, account) // Check accepted it
-					asked, err := z.askHub(ctx, project, ref.Ref{})
-					return remarkOn(project, "is available", asked, err)
-				},
-			}
-			if z.onSuggested.Refused != "" {
+			q := refQuestion(account, "is available", func(ctx context.Context, project ref.Ref) (*Asked, error) {
+				return z.askHub(ctx, project, ref.Ref{})
+			})
+			q.Title, q.Prompt = "Name of the project on the hub", "Slug, or @account/slug"
+			q.Facts = []string{"A slug alone is created in @" + account + ", the account of the stack."}
+			switch {
+			case z.onSuggested.Refused != "":
 				q.Facts = append(q.Facts, z.onSuggested.Refused+".")
-				return q
-			}
-			if z.suggested.IsZero() {
-				return q
-			}
-			q.Preset = z.suggested.String()
-			if z.suggested.Account() == account {
+			case z.suggested.Account() == account:
 				q.Preset = z.suggested.Slug()
+			default:
+				q.Preset = z.suggested.String()
 			}
 			return q
 		},
@@ -86,18 +77,23 @@ func (z *wizard) askHub(ctx context.Context, project, api ref.Ref) (*Asked, erro
 	return z.Ask(ctx, project, api)
 }
 
-// remarkOn returns what a Lookup says about a ref that was typed, after the hub was asked: the
-// ref and good if the hub would create the project. Its error is why the hub would not. If the
-// hub could not be asked, the ref is accepted: the hub checks it again when it creates the
-// project.
-func remarkOn(typed ref.Ref, good string, asked *Asked, askErr error) (string, error) {
-	if askErr != nil {
-		return typed.String() + " could not be checked", nil
+// refQuestion is a question for a ref, typed as parseRef takes it. What ask returns is said of it: the ref and good if
+// the hub would create the project, or why it would not. If the hub could not be asked, the ref is accepted: the hub
+// checks it again when it creates the project.
+func refQuestion(account, good string, ask func(context.Context, ref.Ref) (*Asked, error)) Question {
+	return Question{
+		Check: func(typed string) error { _, err := parseRef(typed, account); return err },
+		Lookup: func(ctx context.Context, typed string) (string, error) {
+			r, _ := parseRef(typed, account) // Check accepted it
+			switch asked, err := ask(ctx, r); {
+			case err != nil:
+				return r.String() + " could not be checked", nil
+			case asked.Refused != "":
+				return "", errors.New(asked.Refused)
+			}
+			return r.String() + " " + good, nil
+		},
 	}
-	if asked.Refused != "" {
-		return "", errors.New(asked.Refused)
-	}
-	return typed.String() + " " + good, nil
 }
 
 func (z *wizard) visibilityStep() Step {
@@ -186,19 +182,10 @@ func (z *wizard) apiRefStep() Step {
 	return Step{
 		Skip: func() bool { return !z.preflight.API.IsZero() || z.apiChoice != registered },
 		Question: func() Question {
-			q := Question{
-				Title:  "Which registered API?",
-				Prompt: "@account/slug",
-				Check:  func(typed string) error { _, err := parseRef(typed, ""); return err },
-				Lookup: func(ctx context.Context, typed string) (string, error) {
-					api, _ := parseRef(typed, "") // Check accepted it
-					asked, err := z.askHub(ctx, z.answers.Project, api)
-					return remarkOn(api, "is registered", asked, err)
-				},
-			}
-			if !z.answers.API.IsZero() {
-				q.Preset = z.answers.API.String()
-			}
+			q := refQuestion("", "is registered", func(ctx context.Context, api ref.Ref) (*Asked, error) {
+				return z.askHub(ctx, z.answers.Project, api)
+			})
+			q.Title, q.Prompt, q.Preset = "Which registered API?", "@account/slug", z.answers.API.String()
 			return q
 		},
 		Take: func(answer string) { z.answers.API, _ = parseRef(answer, "") },

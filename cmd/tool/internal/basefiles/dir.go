@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -135,14 +136,18 @@ func openRoot(in *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	opened, err := below.Stat(".")
+	return below, checkOpened(below, before, opened, err)
+}
+
+// checkOpened returns errReplaced, and closes what was opened, unless it is what was there before.
+func checkOpened(f io.Closer, before, opened fs.FileInfo, err error) error {
 	if err == nil && !os.SameFile(before, opened) {
 		err = errReplaced
 	}
 	if err != nil {
-		below.Close()
-		return nil, err
+		f.Close()
 	}
-	return below, nil
+	return err
 }
 
 // openFile opens a regular file of in, but no link to one.
@@ -159,14 +164,7 @@ func openFile(in *os.Root, name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	opened, err := f.Stat()
-	if err == nil && !os.SameFile(before, opened) {
-		err = errReplaced
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, opened, nil
+	return f, opened, checkOpened(f, before, opened, err)
 }
 
 // kindError is an errReplaced that says what a file is.
