@@ -152,8 +152,7 @@ func mediaType(resp *http.Response) string {
 	return t
 }
 
-// withoutProblem returns the error of a response without a problem document: such as a
-// proxy in front of a hub sends while the hub is down, or a page.
+// withoutProblem returns the error of a response such as a proxy sends while the hub is down.
 func (c *Client) withoutProblem(resp *http.Response) *Error {
 	status := resp.StatusCode
 	switch status {

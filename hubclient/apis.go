@@ -18,8 +18,7 @@ type Description struct {
 	Name     string // of its file, such as pets.yaml: the title of a description that has none
 }
 
-// register makes d the body of r. The content, not the media type, decides
-// how the hub reads it.
+// register makes d the body of r. Its content says how the hub reads it.
 func (d Description) register(r *request, account string) *request {
 	return r.query(url.Values{"name": {d.Name}, "account": {account}}).bytes("application/octet-stream", d.Document)
 }

@@ -154,8 +154,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 // CloseIdle closes the connections that no call uses. Later calls open their own.
 func (c *Client) CloseIdle() { c.transport.CloseIdleConnections() }
 
-// idleConn fails a connection on which no byte has moved, in either direction,
-// for as long as idle.
+// idleConn fails when no byte has moved, in either direction, for as long as idle.
 type idleConn struct {
 	net.Conn
 	idle     time.Duration

@@ -281,8 +281,7 @@ func (c *Client) exchange(ctx context.Context, r *request, read func(*http.Respo
 	return read(resp)
 }
 
-// observe passes on what each response of a hub says: its version, when the token expires, and under which name
-// it knows the project now.
+// observe passes on the hub's version, the end of the token, and the present name of the project.
 func (c *Client) observe(req *http.Request, resp *http.Response) {
 	if c.opts.HubVersion != nil {
 		c.opts.HubVersion(line(resp.Header.Get("Hub-Version")))

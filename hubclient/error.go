@@ -139,14 +139,12 @@ func (c *Client) redirected(target string) *Error {
 	}
 }
 
-// ownError is a failure of what the caller gave, such as to read a file of an upload. It is
-// not one of the network.
+// ownError is a failure of what the caller gave, such as to read a file, and not of the network.
 type ownError struct{ error }
 
 func (e *ownError) Unwrap() error { return e.error }
 
-// transportError explains why no answer came, or no whole one. reached tells
-// whether there was a connection to the hub.
+// transportError explains why no whole answer came. reached: there was a connection to the hub.
 func (c *Client) transportError(ctx context.Context, reached bool, err error) error {
 	var own *ownError
 	var known *Error
@@ -187,8 +185,7 @@ func timedOut(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout()
 }
 
-// brokeOff reports whether a connection did not come about, or ended early: what
-// a moment may mend.
+// brokeOff reports whether a connection did not come about or ended early, and may last next time.
 func brokeOff(err error) bool {
 	var name *net.DNSError
 	switch {

@@ -211,8 +211,7 @@ func (r *uploadReader) Close() error {
 
 func compress(data []byte) []byte { return compressor().EncodeAll(data, nil) }
 
-// compressor compresses blobs. It is created when it is first needed, because creating it
-// takes time.
+// compressor is created when it is first needed, because that takes time.
 var compressor = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true),
 		zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))

@@ -271,8 +271,7 @@ func (d *dialog) next() tea.Cmd {
 	return tea.Quit
 }
 
-// previous returns the index of the last step before this one that asks a question, -1 for
-// none.
+// previous returns the index of the question before this one, -1 for none.
 func (d *dialog) previous() int {
 	for i := d.at - 1; i >= 0; i-- {
 		step := d.steps[i]

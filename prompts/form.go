@@ -14,8 +14,7 @@ import (
 // markColumns is the width of the mark to the left of a choice.
 const markColumns = 2
 
-// form shows a question: its facts, a form of one field, what is known about the
-// answer, and the keys.
+// form shows a question: its facts, a field, what is known about the answer, and the keys.
 type form struct {
 	Question
 	screen tui.Screen
@@ -105,8 +104,7 @@ func (f *form) answer(typed string) string {
 	return typed
 }
 
-// validate rejects an answer that is known to be wrong. A lookup that still runs does not
-// delay the answer.
+// validate rejects an answer that is known to be wrong. It waits for no lookup.
 func (f *form) validate(typed string) error {
 	if f.Check != nil {
 		if err := f.Check(f.answer(typed)); err != nil {

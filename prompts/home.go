@@ -279,8 +279,7 @@ func (m *homeView) said(columns int) []string {
 	return slices.Insert(lines, 0, "")
 }
 
-// list returns the items around the selected one: their names, their states, and where there is
-// room what to do next, in columns.
+// list returns the items around the selected one, in columns.
 func (m *homeView) list(columns, rows int) []string {
 	nameColumns, stateColumns := 0, 0
 	for _, item := range m.Items {

@@ -213,8 +213,7 @@ func (m *mergeView) View() string {
 	return m.Draw(m.page(), append(lines, m.Paint(tui.Quiet, state))...)
 }
 
-// conflict returns the lines of a conflict: its key, and its values with a mark at the chosen
-// one.
+// conflict returns a conflict's key, and its values with a mark at the chosen one.
 func (m *mergeView) conflict(i int) []string {
 	c := m.question.Conflicts[i]
 	const head = "    x theirs  "

@@ -343,8 +343,7 @@ func (m *overwriteView) line(i int) string {
 	return m.Pick(i == m.at, l.line.Paint(m.Theme, m.filter))
 }
 
-// state counts the changes, or says what the filter finds, and which lines are in sight if not
-// all of them are.
+// state counts the changes, or says what the filter finds, and which lines are in sight.
 func (m *overwriteView) state(end int) string {
 	q := m.question
 	var parts []string
@@ -371,8 +370,7 @@ func (m *overwriteView) state(end int) string {
 	return m.Paint(tui.Quiet, m.Fitting(slices.Insert(parts, 0, count)...))
 }
 
-// answers returns the line of the answers. Their keys are in brackets while they do
-// something.
+// answers returns the line of the answers, with their keys in brackets while they do something.
 func (m *overwriteView) answers() string {
 	answers := []struct{ key, text string }{{"y", m.question.Yes}, {"m", mergeFirst}, {"n", Cancel}}
 	between := "  "

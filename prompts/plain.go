@@ -134,8 +134,7 @@ func (q Question) prompt(canGoBack bool) string {
 	return prompt + ": "
 }
 
-// accept turns what was typed into an answer, and says what a lookup finds. Its error says why
-// what was typed is no answer.
+// accept turns what was typed into an answer, and says what a lookup finds.
 func (q Question) accept(ctx context.Context, typed string, say func(string, ...any)) (string, error) {
 	if len(q.Choices) > 0 {
 		return q.choice(typed)
@@ -156,8 +155,7 @@ func (q Question) accept(ctx context.Context, typed string, say func(string, ...
 	return typed, err
 }
 
-// choice returns the choice that was typed: by its number, by its value, or by the letter of
-// yes or no. The preset, if there is one, is chosen by typing nothing.
+// choice returns the choice that was typed: by its number, its value, or the letter of yes or no.
 func (q Question) choice(typed string) (string, error) {
 	if typed == "" && q.offers(q.Preset) {
 		return q.Preset, nil

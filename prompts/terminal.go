@@ -115,8 +115,7 @@ func (t *Terminal) Transfer(watched bool) Transfer {
 	return t.progress(watched)
 }
 
-// progress returns the line of progress. Its first call decides how it is shown. The caller
-// holds t.mu.
+// progress returns the line of progress, as its first call shows it. The caller holds t.mu.
 func (t *Terminal) progress(watched bool) *tui.Line {
 	if t.line != nil {
 		return t.line

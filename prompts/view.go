@@ -12,8 +12,7 @@ import (
 	"example.com/projecthub/tui"
 )
 
-// view is what the views of a list have in common: the terminal, the position in the list, and
-// how the view ended.
+// view is what the views of a list have in common.
 type view struct {
 	tui.Screen
 	status string // the hub and the identity

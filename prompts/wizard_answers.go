@@ -12,8 +12,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// slugStep asks for the project's name. It suggests that of the local project, or the one
-// that was answered before.
+// slugStep suggests the name of the local project, or the one that was answered before.
 func (z *wizard) slugStep() Step {
 	return Step{
 		Doing: "Asking " + z.Hub,
@@ -50,8 +49,7 @@ func (z *wizard) slugStep() Step {
 	}
 }
 
-// parseRef parses @account/slug, or a slug alone in account. With account "" it accepts no slug
-// alone.
+// parseRef parses @account/slug, or a slug alone in account, unless that is "".
 func parseRef(typed, account string) (ref.Ref, error) {
 	typed = strings.TrimSpace(typed)
 	isSlug := !strings.ContainsAny(typed, "@/")
@@ -228,8 +226,7 @@ func (z *wizard) filesStep() Step {
 	}
 }
 
-// warningsStep makes the plan that reviewStep shows, and asks about files that are perhaps not meant
-// to be sent.
+// warningsStep makes the plan that reviewStep shows, and asks about its warnings.
 func (z *wizard) warningsStep() Step {
 	return Step{
 		Doing: "Asking " + z.Hub,
@@ -296,8 +293,7 @@ func (z *wizard) apiText() string {
 	return z.answers.API.String()
 }
 
-// filesText says which files are pushed, or why none can be pushed. It is "" if the user wants
-// to push none.
+// filesText says which files are pushed, or why none can be. It is "" if none are wanted.
 func (z *wizard) filesText() string {
 	switch {
 	case z.Given.BaseFiles && z.answers.BaseFiles:

@@ -54,8 +54,7 @@ type element struct {
 	from, to string // "" where the value has no such element
 }
 
-// elements compares two values element by element. It returns false where they
-// are not both arrays.
+// elements compares two arrays element by element. It returns false for other values.
 func elements(from, to string) ([]element, bool) {
 	a, ok := array(from)
 	if !ok {
@@ -145,8 +144,7 @@ func gap(a, b []string, i, j int) []element {
 	return found
 }
 
-// common returns the pairs of indexes of a longest common subsequence, none where finding it
-// would take too long.
+// common returns the indexes of a longest common subsequence, none if to find it takes too long.
 func common(a, b []string) [][2]int {
 	if len(a)*len(b) > maxTable {
 		return nil

@@ -240,8 +240,7 @@ func (r *Row) label() string {
 	return r.key
 }
 
-// folded returns the row in one line of at most width columns, and whether the line shows all
-// of it.
+// folded returns the row in one line of at most width columns, and whether that is all of it.
 func (r *Row) folded(width int) (l RowLine, whole bool) {
 	if r.Heading {
 		head, _ := shorten(r.key, width)

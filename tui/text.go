@@ -49,8 +49,7 @@ func Shorten(s string, width int) string {
 	return s
 }
 
-// shorten returns s in one line of at most width columns, with an ellipsis where
-// it was cut, and whether it was.
+// shorten is [Shorten], and reports whether s was cut.
 func shorten(s string, width int) (string, bool) {
 	s = pat.Redact(s)
 	head, rest := clip(s, width)

@@ -114,8 +114,7 @@ func (n node) appendTo(b []byte) []byte {
 	return append(b, brackets[1])
 }
 
-// appendQuoted appends s as a JSON string. What was read as JSON is valid UTF-8,
-// so it cannot fail.
+// appendQuoted appends s, which is valid UTF-8, as a JSON string.
 func appendQuoted(b []byte, s string) []byte {
 	if !isPlain(s) {
 		b, _ = jsontext.AppendQuote(b, s)

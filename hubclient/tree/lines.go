@@ -166,8 +166,7 @@ type reader struct {
 	rest []byte // after the line
 }
 
-// next reads a line, the zero value after the last one. It fails if the path is not after
-// that of the line before.
+// next reads a line, the zero value after the last one. The path must be after the last line's.
 func (r *reader) next() error {
 	before := r.path
 	r.line = line{}

@@ -116,8 +116,7 @@ func (b *bundler) components() {
 	}
 }
 
-// inlineWhole replaces n if it is a reference to another file, and returns the file of
-// what is then there.
+// inlineWhole replaces n if it refers to another file, and returns the file of what is there then.
 func (b *bundler) inlineWhole(n *yaml.Node, f *file) *file {
 	f = b.fileOf(n, f)
 	target, from := b.find(refOf(n), f)
@@ -307,8 +306,7 @@ var table string
 // data is the type of what OpenAPI does not describe.
 const data = ""
 
-// objects has the types of the members of each object, by their names. It is read when it is
-// needed first: most commands never do.
+// objects has the types of the members of each object. It is read when it is needed first.
 var objects = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	object := ""

@@ -169,8 +169,7 @@ func Choose(ctx context.Context, o Options) (*Selection, error) {
 	return s, nil
 }
 
-// notBundled lists files of a local project that belong to one destination or one
-// machine, not to the stack.
+// notBundled lists files of a local project that belong to one destination or one machine.
 const notBundled = `/client.json
 /client.*.json
 /manifest.json

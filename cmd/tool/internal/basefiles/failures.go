@@ -19,8 +19,7 @@ func noBaseFiles(format string, args ...any) error {
 			"to push an empty set, add --allow-empty")
 }
 
-// name returns the path in the workspace, quoted if it contains spaces or special
-// characters.
+// name returns the path in the workspace, quoted if it has special characters.
 func (s *Selection) name(onDisk string) string {
 	name := path.Join(s.root, onDisk)
 	if strings.ContainsAny(name, " \"':") || !utf8.ValidString(name) || strings.ContainsFunc(name, tree.Unprintable) {
@@ -85,8 +84,7 @@ func (s *Selection) changed(onDisk string) error {
 		WithHint("run the command again")
 }
 
-// mib prints a size in MiB, rounded up to a tenth, so that a size above a limit
-// never looks equal to it.
+// mib prints a size in MiB, rounded up, so that it never looks equal to a limit below it.
 func mib(bytes int64) string {
 	if bytes < 1<<20 {
 		return fmt.Sprintf("%d bytes", bytes)

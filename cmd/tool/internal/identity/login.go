@@ -178,8 +178,7 @@ func (l *Logins) edit(change func(*loginFile)) error {
 	return nil
 }
 
-// notWritten returns why the login file was not written. It leaves out the temporary file, whose
-// name would not help the user.
+// notWritten says why the login file was not written. A temporary file's name would not help.
 func (l *Logins) notWritten(err error) error {
 	return failure.New(failure.CodeInvalidFile, "the login file %s cannot be written: %w", l.path(), failure.Cause(err))
 }

@@ -202,8 +202,7 @@ func (c *Client) SettingAt(pointer string) Position {
 	return nearest
 }
 
-// follow returns the value in v that a JSON pointer names, and whether there is one; else the innermost one on
-// the way to it.
+// follow returns the value that a JSON pointer names, or the innermost one on the way to it.
 func follow(v jsonedit.Value, pointer string) (innermost jsonedit.Value, found bool) {
 	for name := range jsontext.Pointer(pointer).Tokens() {
 		next, ok := v.Lookup(name)

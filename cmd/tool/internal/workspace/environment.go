@@ -147,8 +147,7 @@ func overlay(base, over []jsonedit.Member) []jsonedit.Member {
 	return merged
 }
 
-// overlaid returns the value of a member whose values are base and over. A nil value is an
-// absent one.
+// overlaid is overlay for one member. A nil value is an absent one.
 func overlaid(base, over *jsonedit.Value) *jsonedit.Value {
 	switch {
 	case over == nil:

@@ -215,8 +215,7 @@ func (w *Workspace) present(file string) ([]byte, error) {
 	return text, err
 }
 
-// write writes a new file. It fails when the one that it replaces is write-protected, which a
-// rename would pass over.
+// write writes a new file, unless the one that it replaces is write-protected.
 func (w *Workspace) write(file string, text []byte, durable bool, put func(temporary string) error) error {
 	options := atomicfile.Options{Put: func(_ *os.Root, temporary, _ string) error { return put(temporary) }}
 	if durable {

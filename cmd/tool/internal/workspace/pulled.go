@@ -93,8 +93,7 @@ func (b Bases) at(stored storedBases, origin string) *Pulled {
 	return nil
 }
 
-// pulledKey returns the name of the base for a hub in pulled.json. Each environment has its
-// own, because several can be on one hub.
+// pulledKey names a base in pulled.json: several environments can be on one hub.
 func pulledKey(origin, env string) string {
 	if env == "" {
 		return origin

@@ -254,8 +254,7 @@ func (w *Workspace) noProject(name string) error {
 	return e.WithHint("%s", hint)
 }
 
-// isPlainName reports whether name is one segment of a path and nothing more, on
-// every system.
+// isPlainName reports whether name is one segment of a path on every system.
 func isPlainName(name string) bool {
 	return filepath.IsLocal(name) && name[0] != '.' && !strings.ContainsAny(name, "/\\:\x00")
 }

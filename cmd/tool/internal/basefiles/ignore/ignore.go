@@ -45,8 +45,7 @@ func Compile(patterns []byte, source string) *Rules {
 	return r
 }
 
-// parse parses one line without its newline. It is not ok if the line contains no rule,
-// or one that matches nothing.
+// parse parses one line. It is not ok if that has no rule, or one that matches nothing.
 func parse(line string) (rule Rule, ok bool) {
 	line = strings.TrimSuffix(line, "\r")
 	line, _, _ = strings.Cut(line, "\x00") // git's strings end here
