@@ -129,6 +129,7 @@ func (c *Client) RestoreBaseFiles(
 // LastEdit is the newest write of a project, as far as it replaced something: its config, its base
 // files, or both if one push wrote both.
 type LastEdit struct {
+	wire.Edit                      // of that write
 	Config    *wire.ConfigEntry    // nil: it replaced no config
 	BaseFiles *wire.BaseFilesEntry // nil: it replaced no base files
 }
@@ -163,16 +164,11 @@ func (c *Client) LastEdit(ctx context.Context, r ref.Ref) (last LastEdit, err er
 	if last.BaseFiles != nil && last.BaseFiles.Parent == "" {
 		last.BaseFiles = nil
 	}
-	return last, nil
-}
-
-// Edit says who made the edit, when and how.
-func (e LastEdit) Edit() wire.Edit {
 	switch {
-	case e.Config != nil:
-		return e.Config.Edit
-	case e.BaseFiles != nil:
-		return e.BaseFiles.Edit()
+	case last.Config != nil:
+		last.Edit = last.Config.Edit
+	case last.BaseFiles != nil:
+		last.Edit = last.BaseFiles.ConfigEntry().Edit
 	}
-	return wire.Edit{}
+	return last, nil
 }

@@ -45,15 +45,11 @@ type BaseFilesEntry struct {
 	Removed    int       `json:"removed"`
 }
 
-// Edit says who wrote the set, when and how.
-func (e BaseFilesEntry) Edit() Edit {
-	return Edit{Revision: e.Tree, UpdatedAt: e.UpdatedAt, UpdatedBy: e.UpdatedBy, UpdatedVia: e.UpdatedVia}
-}
-
 // ConfigEntry returns e in the form of an entry about a config, with the digest as the revision.
 func (e BaseFilesEntry) ConfigEntry() ConfigEntry {
 	return ConfigEntry{
-		Edit: e.Edit(), Number: e.Number, Parent: e.Parent, TokenName: e.TokenName, RequestID: e.RequestID, Push: e.Push,
+		Edit:   Edit{Revision: e.Tree, UpdatedAt: e.UpdatedAt, UpdatedBy: e.UpdatedBy, UpdatedVia: e.UpdatedVia},
+		Number: e.Number, Parent: e.Parent, TokenName: e.TokenName, RequestID: e.RequestID, Push: e.Push,
 		Message: e.Message, Added: e.Added, Changed: e.Changed, Removed: e.Removed,
 	}
 }

@@ -273,7 +273,7 @@ func (a *App) RecordHub(local *workspace.Project, origin string) []string {
 	if err != nil || hub != "" || a.env.origin != "" {
 		return nil
 	}
-	written, err := local.Workspace.FillHub(origin)
+	written, err := local.Workspace.RecordHub(origin, true)
 	a.hub = nil     // it is read again
 	if err != nil { // only a note: a pipeline may run from files that it cannot write
 		return []string{"the hub could not be recorded: " + err.Error()}

@@ -46,7 +46,7 @@ func TestRecord_DeniedWriteFails(t *testing.T) {
 			chmod(t, filepath.Join(dir, clientJSON), c.file)
 			chmod(t, filepath.Dir(filepath.Join(dir, clientJSON)), c.dir)
 			asNobody(t, func() {
-				_, err := client.Record("api", "@a/b")
+				_, err := client.Record("api", "@a/b", false)
 				wantFault(t, err, failure.CodeNotRecorded, clientJSON+c.reason)
 				wantFault(t, client.CheckWritable(), failure.CodeNotRecorded, clientJSON+c.reason)
 			})
@@ -116,7 +116,7 @@ func TestUpdate_KeepsTheOwner(t *testing.T) {
 	client := newClient(t, "{}")
 	w := client.Workspace()
 	chown(t, filepath.Join(w.Dir, clientJSON), nobody)
-	if _, err := client.Record("api", "@a/b"); err != nil {
+	if _, err := client.Record("api", "@a/b", false); err != nil {
 		t.Fatal(err)
 	}
 	chown(t, filepath.Join(w.Dir, ".tool/web"), nobody)

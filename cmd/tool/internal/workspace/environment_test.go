@@ -106,7 +106,7 @@ func TestEnvironment_WarnsAboutUnusedMembers(t *testing.T) {
 func TestRecord_WritesIntoTheEnvironment(t *testing.T) {
 	p := inProd(t, `{"project": "@a/web", "settings": {}}`, "{\n  \"settings\": {}\n}\n")
 	c := readClient(t, p)
-	if changed, err := c.Fill("project", "@b/web"); err != nil || !changed || c.Project.Text != "@b/web" {
+	if changed, err := c.Record("project", "@b/web", true); err != nil || !changed || c.Project.Text != "@b/web" {
 		t.Errorf("%v, %v, project %v", changed, err, c.Project)
 	}
 	if got, want := read(t, p.Workspace.Dir, prodJSON),

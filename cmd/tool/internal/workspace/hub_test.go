@@ -44,10 +44,10 @@ func TestHub_ErrorsHavePositions(t *testing.T) {
 
 func TestFillHub_LeavesAHubThatIsRecorded(t *testing.T) {
 	w := newWorkspace(t, map[string]string{stackJSON: "{}"})
-	if written, err := w.FillHub("https://a.example.com"); err != nil || !written {
+	if written, err := w.RecordHub("https://a.example.com", true); err != nil || !written {
 		t.Errorf("%v, %v", written, err)
 	}
-	if written, err := w.FillHub("https://b.example.com"); err != nil || written {
+	if written, err := w.RecordHub("https://b.example.com", true); err != nil || written {
 		t.Errorf("%v, %v", written, err)
 	}
 	if got, want := read(t, w.Dir, hubJSON),
@@ -58,7 +58,7 @@ func TestFillHub_LeavesAHubThatIsRecorded(t *testing.T) {
 
 func TestSetHub_KeepsOtherMembers(t *testing.T) {
 	w := newWorkspace(t, map[string]string{hubJSON: "{\n\t\"$schema\": \"x\",\n\t\"origin\": \"https://a.example.com\" }"})
-	if changed, err := w.SetHub("https://b.example.com"); err != nil || !changed {
+	if changed, err := w.RecordHub("https://b.example.com", false); err != nil || !changed {
 		t.Errorf("%v, %v", changed, err)
 	}
 	if got, want := read(t, w.Dir, hubJSON),

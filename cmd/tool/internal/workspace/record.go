@@ -13,22 +13,13 @@ import (
 )
 
 // Record sets a text member of client.json, project or api, and reports whether the file's bytes changed. It keeps
-// edits that were made since c was read, and reads c again.
+// edits that were made since c was read, and reads c again. With keep, a field that is there by now stays.
 //
 // When the file cannot be changed it stays as it was; the failure is not_recorded
 // and holds the line to add, or to change, by hand.
-func (c *Client) Record(field, value string) (changed bool, err error) {
-	return c.record(field, value, false)
-}
-
-// Fill is [Client.Record] for an absent field: one that is there by now is left alone.
-func (c *Client) Fill(field, value string) (changed bool, err error) {
-	return c.record(field, value, true)
-}
-
-func (c *Client) record(field, value string, keep bool) (bool, error) {
+func (c *Client) Record(field, value string, keep bool) (changed bool, err error) {
 	doc := c.target()
-	changed, err := c.local.Workspace.update(doc.name, true, func(text []byte) ([]byte, error) {
+	changed, err = c.local.Workspace.update(doc.name, true, func(text []byte) ([]byte, error) {
 		if text == nil {
 			return nil, invalid(doc.name, fs.ErrNotExist)
 		}

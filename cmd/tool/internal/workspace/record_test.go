@@ -44,7 +44,7 @@ func TestRecord_KeepsStyleOfFile(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client := newClient(t, c.text)
-			changed, err := client.Record("project", "@acme/web")
+			changed, err := client.Record("project", "@acme/web", false)
 			if err != nil || changed != (c.text != c.want) {
 				t.Errorf("changed %t, error %v", changed, err)
 			}
@@ -65,11 +65,11 @@ func TestRecord_KeepsStyleOfFile(t *testing.T) {
 func TestFill_KeepsExistingValue(t *testing.T) {
 	w := newWorkspace(t, map[string]string{clientJSON: `{"settings": {}}`})
 	first, second := client(t, w), client(t, w)
-	if changed, err := first.Fill("project", "@acme/web"); !changed || err != nil {
+	if changed, err := first.Record("project", "@acme/web", true); !changed || err != nil {
 		t.Errorf("absent: changed %t, error %v", changed, err)
 	}
 	// The second was read before the field was filled.
-	if changed, err := second.Fill("project", "@acme/other"); changed || err != nil {
+	if changed, err := second.Record("project", "@acme/other", true); changed || err != nil {
 		t.Errorf("present by now: changed %t, error %v", changed, err)
 	}
 	if got := second.Project.Text; got != "@acme/web" {
@@ -84,7 +84,7 @@ func TestRecord_KeepsEditMadeSinceRead(t *testing.T) {
 	c := newClient(t, `{"settings": {}}`)
 	dir := c.Workspace().Dir
 	write(t, dir, clientJSON, `{"settings": {"a": 1}}`)
-	if changed, err := c.Record("api", "@acme/pets"); !changed || err != nil {
+	if changed, err := c.Record("api", "@acme/pets", false); !changed || err != nil {
 		t.Errorf("changed %t, error %v", changed, err)
 	}
 	if got, want := read(t, dir, clientJSON), `{"settings": {"a": 1}, "api": "@acme/pets"}`; got != want {
@@ -103,7 +103,7 @@ func TestRecord_KeepsEditMadeWhileWriting(t *testing.T) {
 		}
 		return f.Sync()
 	})
-	if changed, err := c.Record("api", "@acme/pets"); !changed || err != nil {
+	if changed, err := c.Record("api", "@acme/pets", false); !changed || err != nil {
 		t.Errorf("changed %t, error %v", changed, err)
 	}
 	if got, want := read(t, dir, clientJSON), `{"settings": {"edit": 111}, "api": "@acme/pets"}`; got != want {
@@ -120,7 +120,7 @@ func TestRecord_GivesUpOnConstantlyChangingFile(t *testing.T) {
 		write(t, dir, clientJSON, `{"n": "`+strings.Repeat("x", n)+`"}`)
 		return nil
 	})
-	_, err := c.Record("api", "@acme/pets")
+	_, err := c.Record("api", "@acme/pets", false)
 	wantFault(t, err, failure.CodeNotRecorded, clientJSON, "keeps changing")
 	if got, want := files(t, dir), []string{clientJSON}; !cmp.Equal(got, want) {
 		t.Errorf("there are now %v", got)
@@ -134,12 +134,12 @@ func TestRecord_GivesUpOnALockThatAnotherProgramKeeps(t *testing.T) {
 	if err := lock.Lock(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.Record("api", "@acme/pets")
+	_, err := c.Record("api", "@acme/pets", false)
 	wantFault(t, err, failure.CodeNotRecorded, clientJSON, "another program has locked its directory")
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if changed, err := c.Record("api", "@acme/pets"); !changed || err != nil {
+	if changed, err := c.Record("api", "@acme/pets", false); !changed || err != nil {
 		t.Errorf("changed %t, error %v", changed, err)
 	}
 }
@@ -148,7 +148,7 @@ func TestRecord_RefusesFileBrokenOrRemovedMeanwhile(t *testing.T) {
 	c := newClient(t, `{}`)
 	dir := c.Workspace().Dir
 	write(t, dir, clientJSON, `{"api": `)
-	_, err := c.Record("api", "@acme/pets")
+	_, err := c.Record("api", "@acme/pets", false)
 	e := wantFault(t, err, failure.CodeNotRecorded, clientJSON+":1:9: ")
 	if want := `add this line to .tool/web/client.json by hand: "api": "@acme/pets"`; e.Hint != want {
 		t.Errorf("hint %q, want %q", e.Hint, want)
@@ -159,7 +159,7 @@ func TestRecord_RefusesFileBrokenOrRemovedMeanwhile(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, clientJSON)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Record("api", "@acme/pets")
+	_, err = c.Record("api", "@acme/pets", false)
 	wantFault(t, err, failure.CodeNotRecorded, clientJSON+": file does not exist")
 	if got := files(t, dir); len(got) > 0 {
 		t.Errorf("there are now %v", got)
@@ -204,7 +204,7 @@ func TestReplace_LeavesUnchangedFileUntouched(t *testing.T) {
 		t.Errorf("Replace: changed %v, error %v", changed, err)
 	}
 	c = newClient(t, `{"project": "@a\/b"}`)
-	if changed, err := c.Record("project", "@a/b"); changed || err != nil {
+	if changed, err := c.Record("project", "@a/b", false); changed || err != nil {
 		t.Errorf("Record: changed %t, error %v", changed, err)
 	}
 }
@@ -248,7 +248,7 @@ func TestRecord_KeepsMode(t *testing.T) {
 		if err := os.Chmod(file, mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Record("api", "@a/b"); err != nil {
+		if _, err := c.Record("api", "@a/b", false); err != nil {
 			t.Fatal(err)
 		}
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != mode {
@@ -262,7 +262,7 @@ func TestRecord_WritesThroughSymlinkInsideWorkspaceOnly(t *testing.T) {
 	link := filepath.Join(w.Dir, clientJSON)
 	symlink(t, "../../shared/client.json", link)
 	c := client(t, w)
-	if _, err := c.Record("api", "@a/b"); err != nil {
+	if _, err := c.Record("api", "@a/b", false); err != nil {
 		t.Fatal(err)
 	}
 	if target, err := os.Readlink(link); err != nil || target != "../../shared/client.json" {
@@ -276,7 +276,7 @@ func TestRecord_WritesThroughSymlinkInsideWorkspaceOnly(t *testing.T) {
 	write(t, outside, "client.json", "{}")
 	os.Remove(link)
 	symlink(t, filepath.Join(outside, "client.json"), link)
-	_, err := c.Record("api", "@a/c")
+	_, err := c.Record("api", "@a/c", false)
 	wantFault(t, err, failure.CodeNotRecorded, "leads out of the workspace")
 	if got := read(t, outside, "client.json"); got != "{}" {
 		t.Errorf("the file outside became %q", got)

@@ -323,20 +323,10 @@ func (d document) origin() (string, error) {
 	return origin, nil
 }
 
-// FillHub writes the origin of the workspace's hub into hub.json, unless that exists, and
-// reports whether it did. The failure is not_recorded.
-func (w *Workspace) FillHub(origin string) (written bool, err error) {
-	return w.recordHub(origin, true)
-}
-
-// SetHub makes the hub at origin the workspace's, and reports whether hub.json changed.
-// The failure is not_recorded.
-func (w *Workspace) SetHub(origin string) (changed bool, err error) {
-	return w.recordHub(origin, false)
-}
-
-func (w *Workspace) recordHub(origin string, keep bool) (bool, error) {
-	changed, err := w.update(HubFile, true, func(old []byte) ([]byte, error) {
+// RecordHub makes the hub at origin the workspace's, and reports whether hub.json changed. With keep, a file that
+// exists stays. The failure is not_recorded.
+func (w *Workspace) RecordHub(origin string, keep bool) (changed bool, err error) {
+	changed, err = w.update(HubFile, true, func(old []byte) ([]byte, error) {
 		switch {
 		case old == nil: // a new file names its schema for editors
 			return jsonedit.Format(textMembers(origin, "hub.json", memberOrigin, origin)), nil

@@ -38,12 +38,12 @@ func TestRecord_FailedWriteLeavesFileUnchanged(t *testing.T) {
 			client := newClient(t, text)
 			dir := client.Workspace().Dir
 			c.inject(t)
-			changed, err := client.Record("project", "@acme/web")
+			changed, err := client.Record("project", "@acme/web", false)
 			e := wantFault(t, err, failure.CodeNotRecorded, clientJSON+": "+c.reason)
 			if want := `add this line to .tool/web/client.json by hand: "project": "@acme/web"`; changed || e.Hint != want {
 				t.Errorf("changed %t, hint %q, want %q", changed, e.Hint, want)
 			}
-			_, err = newClient(t, `{"project": "@acme/former"}`).Record("project", "@acme/web")
+			_, err = newClient(t, `{"project": "@acme/former"}`).Record("project", "@acme/web", false)
 			e = wantFault(t, err, failure.CodeNotRecorded, clientJSON+": "+c.reason)
 			if want := `change the line in .tool/web/client.json by hand, to: "project": "@acme/web"`; e.Hint != want {
 				t.Errorf("hint %q, want %q", e.Hint, want)
@@ -68,7 +68,7 @@ func TestRecord_FailedDirectorySyncLosesNothing(t *testing.T) {
 		}
 		return f.Sync()
 	})
-	if changed, err := c.Record("api", "@a/b"); !changed || err != nil {
+	if changed, err := c.Record("api", "@a/b", false); !changed || err != nil {
 		t.Errorf("changed %t, error %v", changed, err)
 	}
 }
@@ -97,7 +97,7 @@ func TestRecord_SyncsBeforeAndAfterExchange(t *testing.T) {
 		steps = append(steps, "exchange")
 		return atomicfile.Exchange(root, from, to)
 	})
-	if _, err := c.Record("api", "@a/b"); err != nil {
+	if _, err := c.Record("api", "@a/b", false); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"sync {\n  \"api\": \"@a/b\"\n}", "exchange", "sync directory"}
@@ -138,7 +138,7 @@ func TestRecord_KeepsWhatAnEditorSavesMeanwhile(t *testing.T) {
 				t.Errorf("client.json is %s", got)
 			}
 			calls = 0
-			if _, err := c.Record("api", "@a/b"); err != nil {
+			if _, err := c.Record("api", "@a/b", false); err != nil {
 				t.Error(err)
 			}
 			if want := "{\n  \"settings\": {\"edited\": true},\n  \"api\": \"@a/b\"\n}\n"; read(t, dir, clientJSON) != want {
@@ -161,7 +161,7 @@ func TestRecord_HundredConcurrentWritersLoseNothing(t *testing.T) {
 	var wait sync.WaitGroup
 	for i, c := range clients {
 		wait.Go(func() {
-			if changed, err := c.Record(fmt.Sprintf("field%d", i), "@a/b"); !changed || err != nil {
+			if changed, err := c.Record(fmt.Sprintf("field%d", i), "@a/b", false); !changed || err != nil {
 				t.Errorf("writer %d: changed %t, error %v", i, changed, err)
 			}
 		})
@@ -203,7 +203,7 @@ func TestRecord_KilledWriterLeavesOldOrNewFile(t *testing.T) {
 		if got := read(t, w.Dir, clientJSON); got != want {
 			t.Errorf("killed %s: client.json is %q, want %q", step, got, want)
 		}
-		if _, err := client(t, w).Record("api", "@a/b"); err != nil {
+		if _, err := client(t, w).Record("api", "@a/b", false); err != nil {
 			t.Errorf("killed %s, then run again: %v", step, err)
 		}
 		if got := read(t, w.Dir, clientJSON); got != new {
@@ -236,7 +236,7 @@ func TestRecord_WriterKilledAtAnyMomentLeavesReadableFile(t *testing.T) {
 			t.Fatalf("round %d: api is %q", round, api)
 		}
 	}
-	if _, err := client(t, w).Record("api", "@a/c"); err != nil {
+	if _, err := client(t, w).Record("api", "@a/c", false); err != nil {
 		t.Fatal(err)
 	}
 	if got := files(t, w.Dir); !cmp.Equal(got, []string{clientJSON}) {
@@ -262,7 +262,7 @@ func TestWriterProcess(t *testing.T) {
 	killAt(t, mode)
 	c := client(t, find(t, dir))
 	for i := 0; i == 0 || mode == "forever"; i++ {
-		if _, err := c.Record(field, "@a/b"+strings.Repeat("b", i%2)); err != nil {
+		if _, err := c.Record(field, "@a/b"+strings.Repeat("b", i%2), false); err != nil {
 			t.Fatal(err)
 		}
 		if mode == "forever" {

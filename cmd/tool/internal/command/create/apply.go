@@ -186,7 +186,7 @@ func (c *create) record(context.Context) error {
 
 // fill writes a field of client.json, unless it has a value.
 func (c *create) fill(field string, value ref.Ref) error {
-	written, err := c.client.Fill(field, value.String())
+	written, err := c.client.Record(field, value.String(), true)
 	c.effects.RemoteWritten = c.effects.RemoteWritten || written
 	return err
 }

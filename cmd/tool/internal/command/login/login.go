@@ -235,7 +235,7 @@ func useHere(ctx context.Context, a *app.App, r *loggedIn, asked bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := ws.SetHub(r.Origin); err != nil {
+	if _, err := ws.RecordHub(r.Origin, false); err != nil {
 		return err
 	}
 	was := ""

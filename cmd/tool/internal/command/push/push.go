@@ -394,7 +394,7 @@ func (p *push) recordDestination(r *result) error {
 	if recorded := p.Client.Project.Text; recorded != "" {
 		was = " (was " + recorded + ")"
 	}
-	changed, err := p.Client.Record("project", p.Project.String())
+	changed, err := p.Client.Record("project", p.Project.String(), false)
 	p.Done.RemoteWritten, r.RemoteWritten = changed, changed
 	switch {
 	case err != nil && p.Given.Given():

@@ -26,7 +26,7 @@ func (p *push) undo(ctx context.Context) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	edit := last.Edit()
+	edit := last.Edit
 	if edit.UpdatedBy == "" {
 		return nil, failure.New(failure.CodeNothingKept, "the last edit of %s replaced nothing", p.Project).
 			At(app.StageRead).Try(p.Line("log"))
