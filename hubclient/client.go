@@ -37,13 +37,6 @@ type Options struct {
 	Before    func() func()  // called before every attempt, and what it returns when the hub has answered; nil allowed
 	Trace     func(Attempt)  // called after every attempt; nil allowed
 
-	// TokenExpires is called with the end of the token, after every response that states
-	// it; nil allowed.
-	TokenExpires func(time.Time)
-
-	// HubVersion is called with the hub's version, after every response that states it; nil allowed.
-	HubVersion func(string)
-
 	// Waiting is called, once in each call, when it has failed for a while and is tried
 	// again until some time; nil allowed.
 	Waiting func(err *Error, until time.Time)
@@ -58,6 +51,8 @@ type Attempt struct {
 	Status       int // 0: no response
 	Took         time.Duration
 	RequestID    string
+	HubVersion   string    // "": no hub responded
+	TokenExpires time.Time // zero: never, or it is not known
 }
 
 // Client speaks to one hub with one token. It is safe for concurrent use.

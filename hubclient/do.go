@@ -259,11 +259,14 @@ func (c *Client) exchange(ctx context.Context, r *request, read func(*http.Respo
 	}
 	defer resp.Body.Close()
 	traced.Status, traced.RequestID = resp.StatusCode, line(resp.Header.Get("X-Request-Id"))
-	fromHub := resp.Header.Get("Hub-Version") != ""
+	status, fromHub := resp.StatusCode, resp.Header.Get("Hub-Version") != ""
 	if fromHub {
-		c.observe(req, resp)
+		traced.HubVersion = line(resp.Header.Get("Hub-Version"))
+		traced.TokenExpires, _ = http.ParseTime(resp.Header.Get(wire.TokenExpires))
+		if isDirect := resp.Request.URL.Path == req.URL.Path; isDirect && status < 300 {
+			c.noteRename(req.URL.Path, resp.Header.Get("Content-Location"))
+		}
 	}
-	status := resp.StatusCode
 	if status >= http.StatusBadRequest {
 		body, err := c.readBody(ctx, resp)
 		if err != nil {
@@ -279,19 +282,6 @@ func (c *Client) exchange(ctx context.Context, r *request, read func(*http.Respo
 		return c.notAHub(status, "another web server answered")
 	}
 	return read(resp)
-}
-
-// observe passes on the hub's version, the end of the token, and the present name of the project.
-func (c *Client) observe(req *http.Request, resp *http.Response) {
-	if c.opts.HubVersion != nil {
-		c.opts.HubVersion(line(resp.Header.Get("Hub-Version")))
-	}
-	if end, err := http.ParseTime(resp.Header.Get(wire.TokenExpires)); err == nil && c.opts.TokenExpires != nil {
-		c.opts.TokenExpires(end)
-	}
-	if isDirect := resp.Request.URL.Path == req.URL.Path; isDirect && resp.StatusCode < 300 {
-		c.noteRename(req.URL.Path, resp.Header.Get("Content-Location"))
-	}
 }
 
 func (c *Client) newRequest(ctx context.Context, r *request) (*http.Request, error) {

@@ -210,17 +210,18 @@ func (a *App) Reach(id *identity.Identity) (*identity.Hub, error) {
 	opts := hubclient.Options{
 		UserAgent: "tool/" + cmdline.Version(Version), Timeout: a.Timeout, Roots: roots,
 		AllowHTTP: a.Getenv("TOOL_ALLOW_HTTP") == "1",
-		TokenExpires: func(end time.Time) {
-			if ExpiresSoon(&end) && time.Until(end) > 0 {
-				a.expiring.Store(&expiring{id: id, end: end})
-			}
-		},
 	}
-	if a.wantsNotices() {
-		opts.HubVersion = func(hub string) { a.noteVersion(id.Origin, hub) }
-	}
-	if a.Verbose {
-		opts.Trace = a.trace
+	wantsNotices := a.wantsNotices()
+	opts.Trace = func(t hubclient.Attempt) {
+		if ExpiresSoon(&t.TokenExpires) && time.Until(t.TokenExpires) > 0 {
+			a.expiring.Store(&expiring{id: id, end: t.TokenExpires})
+		}
+		if wantsNotices {
+			a.noteVersion(id.Origin, t.HubVersion)
+		}
+		if a.Verbose {
+			a.trace(t)
+		}
 	}
 	if !a.JSON {
 		opts.Before = func() func() { return a.UI.WaitFor(id.Origin, a.watched()) }
