@@ -105,8 +105,7 @@ func (c *Client) RemoveMember(ctx context.Context, account, user string) (*wire.
 	return m, err
 }
 
-// CreateInvitation returns a link with which one person gets a role on the org account,
-// within a day.
+// CreateInvitation returns a link that gives one person a role on the org account within a day.
 func (c *Client) CreateInvitation(ctx context.Context, account string, role wire.Role) (*wire.Link, error) {
 	r := to(wire.OpCreateInvitation, ref.Ref{}).json(wire.CreateInvitation{Account: account, Role: role})
 	return result[wire.Link](ctx, c, r)

@@ -32,8 +32,7 @@ func (c *Client) UploadAPI(ctx context.Context, account string, d Description, p
 	return result[wire.API](ctx, c, r.onceFor(purpose, account, d.Name, string(d.Document)))
 }
 
-// ImportAPI registers the API description that the hub fetches from an address. For
-// purpose see [Client.UploadAPI].
+// ImportAPI is [Client.UploadAPI] of a description that the hub fetches from an address.
 func (c *Client) ImportAPI(ctx context.Context, body wire.ImportAPI, purpose string) (*wire.API, error) {
 	r := to(wire.OpImportAPI, ref.Ref{}).json(body)
 	return result[wire.API](ctx, c, r.onceFor(purpose, body.Account, body.Slug, body.URL))
@@ -68,8 +67,7 @@ func (c *Client) UpdateAPIFrom(ctx context.Context, api ref.Ref, address string)
 	return result[wire.API](ctx, c, to(wire.OpPutDocument, api).query(url.Values{"url": {address}}))
 }
 
-// DeleteAPI deletes a registered API that no project uses. It is not an error if it does
-// not exist.
+// DeleteAPI deletes a registered API that no project uses, if it exists.
 func (c *Client) DeleteAPI(ctx context.Context, api ref.Ref) (*wire.DeletedAPI, error) {
 	return result[wire.DeletedAPI](ctx, c, to(wire.OpDeleteAPI, api))
 }
@@ -82,8 +80,7 @@ func (c *Client) APIs(ctx context.Context, account string) ([]wire.API, error) {
 	})
 }
 
-// PreviewAPI returns the API description of a project as JSON, as the project's preview
-// takes it.
+// PreviewAPI returns the API description of a project as JSON, as its preview takes it.
 func (c *Client) PreviewAPI(ctx context.Context, project ref.Ref) ([]byte, error) {
 	description, err := result[[]byte](ctx, c, to(wire.OpPreviewAPI, project))
 	return *description, err

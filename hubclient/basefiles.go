@@ -36,8 +36,7 @@ type FileSet struct {
 	OnProgress func(files int, bytes int64)
 }
 
-// SeedBaseFiles uploads the first base files of a project that was just created. The hub
-// refuses them if the project already has some.
+// SeedBaseFiles uploads the first base files of a project that was just created, if it has none yet.
 func (c Created) SeedBaseFiles(ctx context.Context, files FileSet) (*wire.BaseFilesWritten, error) {
 	u := c.client.Upload(c.project.Project, files)
 	u.Replace("")

@@ -34,16 +34,14 @@ func (c *Client) PutConfig(
 	return c.putConfig(ctx, to(wire.OpPutConfig, r).query(c.pushQuery()).match(ifRevision), body)
 }
 
-// RestoreConfig is PutConfig with a config of the project's history, which then says that
-// it was restored.
+// RestoreConfig is PutConfig with a config of the history, which then says that it was restored.
 func (c *Client) RestoreConfig(
 	ctx context.Context, r ref.Ref, body wire.PutConfig, ifRevision string,
 ) (*wire.ConfigWritten, error) {
 	return c.putConfig(ctx, to(wire.OpPutConfig, r).query(url.Values{"restore": {"1"}}).match(ifRevision), body)
 }
 
-// SeedConfig writes the first config of a project that was just created. The hub
-// refuses it if the project has a config by now.
+// SeedConfig writes the first config of a project that was just created, if it has none yet.
 func (c Created) SeedConfig(ctx context.Context, body wire.PutConfig) (*wire.ConfigWritten, error) {
 	req := to(wire.OpPutConfig, c.project.Project)
 	req.header["If-None-Match"] = "*"

@@ -17,8 +17,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// Error is every failure of a call: a problem that the hub answered, or what
-// went wrong on the way to it.
+// Error is every failure of a call: a problem that the hub answered, or one on the way to it.
 type Error struct {
 	Code            wire.Code
 	Status          int    // of the response, 0: there was none

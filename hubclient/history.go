@@ -14,8 +14,7 @@ import (
 	"example.com/projecthub/hubclient/wire"
 )
 
-// EachConfigEntry calls f with the entries of the history of a project's config, newest
-// first, until f returns false.
+// EachConfigEntry calls f with the history of a project's config, newest first, until f returns false.
 func (c *Client) EachConfigEntry(ctx context.Context, r ref.Ref, f func(wire.ConfigEntry) bool) error {
 	return eachItem(ctx, c, to(wire.OpGetConfigHistory, r), "", func(p *wire.ConfigHistory) ([]wire.ConfigEntry, string) {
 		return p.Entries, p.NextCursor

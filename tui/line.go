@@ -200,8 +200,7 @@ func (l *Line) draw(took time.Duration) {
 	l.drawn = true
 }
 
-// Note shows text below the line, until there is a new step or progress. It returns false if
-// no line is drawn.
+// Note shows text below the line until there is something new. It returns false if no line is drawn.
 func (l *Line) Note(text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -287,8 +286,7 @@ func (c *Checklist) Start(step int) {
 // Update shows the progress of a transfer in place of the running step.
 func (c *Checklist) Update(p Progress) { c.line.Update(p) }
 
-// End ends the running step. problem is a word for why it is not done, such as failed; "" if
-// it is done.
+// End ends the running step. problem is a word for why, such as failed; "" if the step is done.
 func (c *Checklist) End(problem string) {
 	c.line.Hide()
 	if c.running < 0 {

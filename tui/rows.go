@@ -183,8 +183,7 @@ func (th *Theme) highlight(role Role, shown, text string) string {
 	}
 }
 
-// Lines returns the row in lines of at most width columns: a single line, or with open as
-// many as it takes to show all of it.
+// Lines returns the row in a line of at most width columns, or with open in as many as it takes.
 func (r *Row) Lines(width int, open bool) []RowLine {
 	note := ""
 	if r.note != "" {

@@ -77,8 +77,7 @@ func (t Terminal) Run(ctx context.Context, m tea.Model) error {
 	return err
 }
 
-// DiscardInput drops what was typed and not read yet, because a question is answered only by
-// what is typed after it was shown.
+// DiscardInput drops what was typed so far: a question is answered after it was shown.
 func (t Terminal) DiscardInput() {
 	if f, ok := t.In.(*os.File); ok {
 		discardInput(f)

@@ -96,8 +96,7 @@ func (s Screen) frame(p Page) frame {
 	}
 }
 
-// Room returns how many lines of the body of a page fit, and whether the terminal has room for all
-// facts and Least lines of the body.
+// Room returns how many lines of a page's body fit, and whether all facts and Least lines do.
 func (s Screen) Room(p Page) (rows int, fits bool) {
 	f := s.frame(p)
 	return f.rows, f.fits

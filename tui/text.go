@@ -42,8 +42,7 @@ func show(r rune) (string, int) {
 	return shown, lipgloss.Width(shown)
 }
 
-// Shorten returns s in one line of at most width columns, with an ellipsis where it
-// was cut.
+// Shorten returns s in one line of at most width columns, with an ellipsis if it was cut.
 func Shorten(s string, width int) string {
 	s, _ = shorten(s, width)
 	return s
@@ -178,8 +177,7 @@ func wrapLine(line string, width int) []string {
 // Width returns the columns that a text takes in a terminal.
 func Width(text string) int { return lipgloss.Width(text) }
 
-// Fold writes words in lines of at most width columns, of which all but the first are indented. A word is
-// never cut, so that it can be copied.
+// Fold writes words in lines of at most width columns, indented but for the first. It cuts no word.
 func Fold(words []string, width int, indent string) []string {
 	lines, empty := []string{""}, true // no word is on the last line
 	for _, word := range words {

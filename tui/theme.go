@@ -39,8 +39,7 @@ const (
 	cyan   = lipgloss.Color("6")
 )
 
-// NewTheme returns the theme for out. It has no colours if out is no terminal that shows
-// them, or if NO_COLOR is set.
+// NewTheme returns the theme for out, without colours if out shows none, or if NO_COLOR is set.
 func NewTheme(out io.Writer) *Theme {
 	plain := lipgloss.NewRenderer(out).NewStyle()
 	return &Theme{

@@ -32,8 +32,7 @@ import (
 // than the settings had, so a caller that folds foreign settings calls [Config.Check] first.
 type Config struct{ settings node }
 
-// Fold turns settings, a JSON object, into a config. The error is a
-// [*wire.SyntaxError] or a [*wire.ShapeError].
+// Fold turns settings, a JSON object, into a config, or fails as [Parse] does.
 func Fold(settings []byte) (Config, error) {
 	root, err := parseObject(settings)
 	return Config{root}, err
@@ -78,8 +77,7 @@ func (c Config) Canonical() []byte {
 	return node{items: members}.appendTo(make([]byte, 0, size))
 }
 
-// Revision names the config's content: the SHA-256 of its canonical form as 64
-// lower-case hex digits.
+// Revision is the SHA-256 of the canonical form, as 64 lower-case hex digits.
 func (c Config) Revision() string {
 	sum := sha256.Sum256(c.Canonical())
 	return hex.EncodeToString(sum[:])

@@ -27,8 +27,7 @@ type Conflict struct{ Key, Base, Mine, Theirs string }
 // Conflicts are the conflicts of a merge.
 type Conflicts []Conflict
 
-// MarshalJSON writes {key: {"base": value, "mine": value, "theirs": value}}, without the
-// values that do not exist.
+// MarshalJSON writes {key: {"base": value, "mine": value, "theirs": value}}, without absent values.
 func (c Conflicts) MarshalJSON() ([]byte, error) {
 	var all node
 	for _, conflict := range c {

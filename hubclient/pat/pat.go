@@ -79,8 +79,7 @@ func Hash(token string) string {
 
 const idLength = 12
 
-// ID returns what lists show of a token, and what revocations name: the first digits of
-// its hash.
+// ID returns the first digits of a token's hash, which lists show and revocations name.
 func ID(token string) string { return Hash(token)[:idLength] }
 
 // ValidID reports whether id has the form of an ID.
@@ -186,8 +185,7 @@ func indexFold(text, part string) int {
 	return -1
 }
 
-// MaxLifetime bounds the lifetime of a token that expires: times beyond it would
-// overflow.
+// MaxLifetime bounds the lifetime of a token that expires, because later times would overflow.
 const MaxLifetime = 100 * 365 * 24 * time.Hour
 
 // ParseLifetime reads 12h, 90d, 52w or never, which is 0.

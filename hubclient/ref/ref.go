@@ -53,8 +53,7 @@ func Parse(s string) (Ref, error) {
 	return New(account, slug)
 }
 
-// ParseTyped reads a ref as people type it: @account/slug, or as some results show
-// it, without the @.
+// ParseTyped reads a ref as people type it: @account/slug, or without the @.
 func ParseTyped(s string) (Ref, error) {
 	if strings.Contains(s, "/") && !strings.HasPrefix(s, "@") {
 		s = "@" + s

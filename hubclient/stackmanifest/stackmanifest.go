@@ -25,8 +25,7 @@ type Manifest struct {
 	Schema        string // path of the JSON Schema of settings, "" for none
 }
 
-// Parse reads a stack.json. Members that it does not know, those of settings too, are the stack's
-// own business.
+// Parse reads a stack.json. Members that it does not know are the stack's own business.
 func Parse(text []byte) (m Manifest, err error) {
 	var found struct {
 		Name    string `json:"name"`

@@ -72,8 +72,7 @@ func plain(path string) bool {
 	return !start && len(path) <= MaxPath
 }
 
-// Unprintable reports whether r is a control character (C0, DEL, C1) or one
-// that changes the direction of the text around it.
+// Unprintable reports whether r is a control character, or changes the direction of the text.
 func Unprintable(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

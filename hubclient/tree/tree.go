@@ -141,8 +141,7 @@ func (t Tree) Parts(files int, bytes int64) iter.Seq[Tree] {
 	}
 }
 
-// Canonical returns a line for each file: mode, size, sha256 and path, separated by
-// spaces. No path contains a newline.
+// Canonical returns a line for each file: mode, size, sha256 and path, separated by spaces.
 func (t Tree) Canonical() []byte {
 	n := 0
 	for _, e := range t {
@@ -192,8 +191,7 @@ func parseLine(line string) (Entry, error) {
 	return Entry{path, Mode(mode), n, digest}, nil
 }
 
-// Difference is the difference between two trees, as people read it. Each list is in
-// path order.
+// Difference is the difference between two trees, each list in path order.
 type Difference struct {
 	Added   []string `json:"added"`
 	Changed []string `json:"changed"`
@@ -203,8 +201,7 @@ type Difference struct {
 // Empty reports whether the two trees are the same.
 func (d Difference) Empty() bool { return len(d.Added)+len(d.Changed)+len(d.Removed) == 0 }
 
-// Diff returns the difference between two trees. A file is changed if its mode or its
-// blob is.
+// Diff returns the difference between two trees: a file is changed if its mode or blob is.
 func Diff(from, to Tree) Difference {
 	var d Difference
 	for len(from) > 0 || len(to) > 0 {

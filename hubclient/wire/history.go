@@ -2,8 +2,7 @@ package wire
 
 import "time"
 
-// ConfigHistory is a page of the history of a config, newest entry first; NextCursor is
-// "" on the last one.
+// ConfigHistory is a page of the history of a config, newest first; NextCursor is "" on the last one.
 type ConfigHistory struct {
 	Entries    []ConfigEntry `json:"entries"`
 	NextCursor string        `json:"nextCursor"`

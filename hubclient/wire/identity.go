@@ -223,8 +223,7 @@ type Members struct {
 	NextCursor string   `json:"nextCursor"` // "": the last page
 }
 
-// RemovedMember is the response to the removal of a member. Existed is false if the user
-// was none.
+// RemovedMember is the response to the removal of a member. Existed is false if there was none.
 type RemovedMember struct {
 	Account string `json:"account"`
 	User    string `json:"user"`

@@ -6,8 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Problem is the body of every response that is not a success: RFC 9457,
-// application/problem+json.
+// Problem is the body of every response that is not a success: application/problem+json (RFC 9457).
 type Problem struct {
 	Type      string       `json:"type"`
 	Title     string       `json:"title"`

@@ -152,8 +152,7 @@ type RestoreProject struct {
 	As string `json:"as,omitzero"` // the slug under which the project is restored; "": its own
 }
 
-// Restored is the response to the restoration of a project. Existed is true if the project
-// was not deleted.
+// Restored is the response to the restoration of a project. Existed: it was not deleted.
 type Restored struct {
 	Project ref.Ref `json:"project"` // under its new name
 	Existed bool    `json:"existed"`

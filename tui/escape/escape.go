@@ -18,8 +18,7 @@ import (
 	"example.com/projecthub/hubclient/tree"
 )
 
-// Rune returns a character as it is shown. A character that a terminal acts on, or does not
-// show, becomes an escape such as \x1b or \u202e.
+// Rune returns a character as it is shown: one that a terminal acts on, or does not show, as an escape.
 func Rune(r rune) string {
 	if r >= ' ' && r < 0x7f || strconv.IsPrint(r) {
 		return string(r)
@@ -40,8 +39,7 @@ var (
 	anyCommand  = regexp.MustCompile(`#(#[a-z]*\[)`)
 )
 
-// Logged returns a line, as Line returned it, for the log of a pipeline: the runner finds no
-// command in it.
+// Logged returns a line of Line for the log of a pipeline, whose runner finds no command in it.
 func Logged(line string) string {
 	return anyCommand.ReplaceAllString(lineCommand.ReplaceAllString(line, `${1}\x3a$2`), `\x23$1`)
 }

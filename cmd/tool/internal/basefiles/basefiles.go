@@ -49,8 +49,7 @@ func CheckLimits(files tree.Tree, l wire.Limits) error {
 // above reports whether n is above a limit; 0 means that there is no limit.
 func above(n, limit int64) bool { return limit > 0 && n > limit }
 
-// KnowsModes reports whether this platform has executable bits. Without them, the
-// mode of every file is [tree.Regular].
+// KnowsModes reports whether files have executable bits here; else each file is [tree.Regular].
 const KnowsModes = runtime.GOOS != "windows"
 
 // Options configure [Choose] and [Bundle].

@@ -110,8 +110,7 @@ func (r *Restore) openFile(path string) (*os.File, fs.FileInfo, error) {
 	return openFile(in, name)
 }
 
-// Found returns the SHA-256 that the existing file of a changed path had when it was
-// compared.
+// Found returns the SHA-256 that the file of a changed path had when it was compared.
 func (r *Restore) Found(path string) string { return r.found[path] }
 
 // Save calls save for each changed file as it is now. It fails with files_differ if one

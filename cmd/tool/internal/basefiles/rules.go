@@ -44,8 +44,7 @@ var builtIn = sync.OnceValues(func() (secrets, others *ignore.Rules) {
 	return ignore.Compile(named, builtInSource), ignore.Compile(rest, builtInSource)
 })
 
-// HoldsSecrets reports whether a built-in rule excludes a path because of the secrets that
-// such files hold.
+// HoldsSecrets reports whether a built-in rule excludes a path because such files hold secrets.
 func HoldsSecrets(name string) bool {
 	secrets, _ := builtIn()
 	return excludes(secrets, strings.ToLower(name))

@@ -61,8 +61,7 @@ type Options struct {
 	Logins    *Logins // the login file
 }
 
-// TokenGiven reports whether a flag or a variable gives the token, so that nothing of
-// the login file is used.
+// TokenGiven reports whether a flag or a variable gives the token, and the login file is not used.
 func (o Options) TokenGiven() bool {
 	token, _ := o.LookupEnv(TokenVariable)
 	return o.Token != nil || CleanToken(token) != ""

@@ -126,8 +126,7 @@ func (l *Logins) Put(entry Login) error {
 	})
 }
 
-// Remove drops the entry of origin and reports whether there was one. If its hub was the
-// current one, none is current then.
+// Remove drops the entry of origin, whose hub is then not the current one, and reports whether there was one.
 func (l *Logins) Remove(origin string) (existed bool, err error) {
 	if _, existed = l.Find(origin); existed {
 		err = l.edit(func(f *loginFile) { f.remove(origin) })

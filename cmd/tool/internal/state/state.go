@@ -92,8 +92,7 @@ func (s Sync) Last(origin string, r ref.Ref) string {
 	return string(data)
 }
 
-// SaveFiles remembers files as the last set pushed to or pulled from a project: its
-// digest in a line, then its canonical form.
+// SaveFiles remembers files as the last set pushed to or pulled from a project, after their digest.
 func (s Sync) SaveFiles(origin string, r ref.Ref, files tree.Snapshot) {
 	s.save(s.filesPath(origin, r), slices.Concat([]byte(files.Digest+"\n"), files.Tree.Canonical()))
 }

@@ -196,8 +196,7 @@ func (d document) within(want []jsonedit.Member) ([]byte, error) {
 	return text, nil
 }
 
-// CheckWritable reports, as a failure not_recorded, that the file which names the
-// destination could not be changed now.
+// CheckWritable fails with not_recorded if the file that names the destination cannot be changed now.
 func (c *Client) CheckWritable() error {
 	ws, name := c.local.Workspace, c.target().name
 	file, err := ws.resolve(name)
@@ -228,8 +227,7 @@ func (edits Edits) Each(f func(name string, before, after []byte) error) error {
 
 var errEdited = errors.New("it was edited meanwhile")
 
-// ReplaceFile replaces what a file of the workspace has, unless somebody changed it since that was
-// read.
+// ReplaceFile replaces what a file of the workspace has, unless somebody has changed it since.
 func (w *Workspace) ReplaceFile(name string, before, after []byte) error {
 	_, err := w.update(name, true, func(now []byte) ([]byte, error) {
 		if !bytes.Equal(now, before) {

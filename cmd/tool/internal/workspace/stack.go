@@ -60,8 +60,7 @@ func (s *Stack) Name() (ref.Ref, error) {
 	return s.name, nil
 }
 
-// SetName adds the name to stack.json. A name that is present by then stays. The
-// failure is not_recorded.
+// SetName adds the name to stack.json, unless one is there by then. The failure is not_recorded.
 func (s *Stack) SetName(name ref.Ref) error {
 	err := s.edit(func(doc document) ([]byte, error) {
 		if _, ok := doc.Lookup("name"); ok {
