@@ -201,7 +201,8 @@ func (a *App) RecordSync(origin string, base workspace.Pulled, files tree.Tree) 
 	if base.Revision != "" {
 		sync.Save(origin, base.Project, base.Revision)
 	}
-	if base.Tree != "" && sync.LastFiles(origin, base.Project).Digest != base.Tree {
-		sync.SaveFiles(origin, base.Project, tree.Snapshot{Tree: files, Digest: base.Tree})
+	set := tree.Snapshot{Tree: files, Digest: base.Tree}
+	if base.Tree != "" && sync.LastFiles(origin, base.Project, set).Digest != base.Tree {
+		sync.SaveFiles(origin, base.Project, set)
 	}
 }

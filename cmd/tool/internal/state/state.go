@@ -103,10 +103,14 @@ func (s Sync) Rename(origin string, from, to ref.Ref) {
 	_ = os.Rename(s.filesPath(origin, from), s.filesPath(origin, to))
 }
 
-// LastFiles returns the set that was saved for a project, the zero value if none is known.
-func (s Sync) LastFiles(origin string, r ref.Ref) tree.Snapshot {
+// LastFiles returns the set that was saved for a project, the zero value if none is known. One that is the same as
+// present, as mostly, is not read.
+func (s Sync) LastFiles(origin string, r ref.Ref, present tree.Snapshot) tree.Snapshot {
 	saved, _ := os.ReadFile(s.filesPath(origin, r))
 	digest, canonical, _ := bytes.Cut(saved, []byte("\n"))
+	if string(digest) == present.Digest {
+		return present
+	}
 	files, err := tree.Read(canonical)
 	if err != nil || tree.DigestOf(canonical) != string(digest) {
 		return tree.Snapshot{}

@@ -104,13 +104,13 @@ func TestSync_RememberLastFilesPerProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.LastFiles("http://hub", web); got.Digest != "" {
+	if got := s.LastFiles("http://hub", web, tree.Snapshot{}); got.Digest != "" {
 		t.Errorf("before any push: %v", got)
 	}
 	s.SaveFiles("http://hub", web, files.Snapshot())
 	s.SaveFiles("http://hub", other, tree.Tree{}.Snapshot())
 	for r, want := range map[ref.Ref]tree.Tree{web: files, other: {}} {
-		got := s.LastFiles("http://hub", r)
+		got := s.LastFiles("http://hub", r, tree.Snapshot{})
 		if got.Digest != want.Digest() {
 			t.Errorf("%s: digest %s, want %s", r, got.Digest, want.Digest())
 		}
@@ -118,7 +118,7 @@ func TestSync_RememberLastFilesPerProject(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", r, diff)
 		}
 	}
-	if got := s.LastFiles("http://elsewhere", web); got.Digest != "" {
+	if got := s.LastFiles("http://elsewhere", web, tree.Snapshot{}); got.Digest != "" {
 		t.Errorf("of another hub: %v", got)
 	}
 	saved, err := filepath.Glob(filepath.Join(dir, "not", "yet", "there", "*"))
@@ -140,7 +140,7 @@ func TestSync_RememberLastFilesPerProject(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := s.LastFiles("http://hub", web); got.Digest != "" || got.Tree != nil {
+		if got := s.LastFiles("http://hub", web, tree.Snapshot{}); got.Digest != "" || got.Tree != nil {
 			t.Errorf("%s: %v", what, got)
 		}
 	}

@@ -142,7 +142,7 @@ func (p *push) read() (err error) {
 // unless somebody has agreed to send them. It refuses the latter where nobody is asked about them.
 func (p *push) screen(ctx context.Context) (err error) {
 	p.chosen = p.files.Digest
-	p.last = p.App.SyncState().LastFiles(p.Hub.Origin(), p.Project)
+	p.last = p.App.SyncState().LastFiles(p.Hub.Origin(), p.Project, p.files.Snapshot)
 	known := p.last
 	if p.opts.DryRun && !p.App.Strict() { // it lists all files that git ignores, even those pushed before
 		known = tree.Snapshot{}
