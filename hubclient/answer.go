@@ -73,7 +73,6 @@ const (
 	manyBytes   = 64 << 10 // a shorter response has too few to be counted
 )
 
-// decode decodes the body of a response into v.
 func decode(body []byte, v any) error {
 	switch v.(type) {
 	case *wire.Config, *wire.ConfigWritten: // the lists of a config stay text

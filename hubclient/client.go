@@ -70,7 +70,6 @@ type Client struct {
 // in the history have the same Push, and the message.
 func (c *Client) BeginPush(message string) { c.push, c.message = rand.Text(), message }
 
-// pushQuery returns the parameters of all writes of a push.
 func (c *Client) pushQuery() url.Values { return url.Values{"push": {c.push}, "message": {c.message}} }
 
 // New returns a client. The error is an *[Error]: not_a_hub when the origin is
@@ -136,7 +135,6 @@ func (c *Client) proxy(r *http.Request) (*url.URL, error) {
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dial opens a connection that fails when no byte moves on it.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := c.connect(ctx, network, address)
 	if err != nil {

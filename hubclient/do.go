@@ -101,7 +101,6 @@ func (r *request) match(revision string) *request {
 
 func quote(revision string) string { return `"` + revision + `"` }
 
-// answer is a successful response.
 type answer struct {
 	status int
 	size   int  // of the body, bytes

@@ -74,7 +74,6 @@ type uploadReader struct {
 	bytes int64
 }
 
-// part is some frames of an upload.
 type part struct {
 	frames net.Buffers
 	files  int

@@ -21,7 +21,6 @@ type view struct {
 	answer answer
 }
 
-// answer is how a view ended.
 type answer int
 
 const (

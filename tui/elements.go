@@ -9,14 +9,12 @@ import (
 	"example.com/projecthub/hubclient/flat"
 )
 
-// kinds is how each kind of difference is shown.
 var kinds = map[Role]struct{ sign, word string }{
 	Added:   {"+", "added"},
 	Changed: {"~", "changed"},
 	Removed: {"-", "removed"},
 }
 
-// counts are the numbers of keys or parts of each kind.
 type counts map[Role]int
 
 // String writes the counts that are not zero.

@@ -154,7 +154,6 @@ func (l *Line) set(change func()) {
 	}
 }
 
-// tick shows the line, and schedules the next tick.
 func (l *Line) tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

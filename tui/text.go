@@ -13,7 +13,6 @@ import (
 	"example.com/projecthub/tui/escape"
 )
 
-// ellipsis replaces the part of a text that does not fit.
 const ellipsis = "…"
 
 // clip returns the beginning of s that takes at most width columns, as it is shown, and the

@@ -48,7 +48,6 @@ func (n node) isObject() bool { return n.text == "" && !n.array }
 // isLeaf reports whether n is the value of a key: not an object with members, unless that is a reference.
 func (n node) isLeaf() bool { return !n.isObject() || len(n.items) == 0 || n.reference }
 
-// member returns the member of the object n that has this name.
 func (n node) member(name string) (node, bool) {
 	if !n.isObject() {
 		return node{}, false
@@ -92,7 +91,6 @@ func (n node) leafText() string {
 	return string(n.appendTo(nil))
 }
 
-// appendTo appends n's canonical text to b.
 func (n node) appendTo(b []byte) []byte {
 	if n.text != "" {
 		return append(b, n.text...)

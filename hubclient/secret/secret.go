@@ -57,7 +57,6 @@ var kinds = [][3]string{
 	{"an age key", "AGE-SECRET-KEY-1", `[0-9A-Z]{58}`},
 }
 
-// shape is a kind with its expression compiled.
 type shape struct {
 	what   string
 	prefix []byte

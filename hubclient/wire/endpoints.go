@@ -87,7 +87,6 @@ var (
 // Endpoints lists every endpoint of a hub once, but for its pages, which are the hub's own.
 var Endpoints []Endpoint
 
-// endpoint adds e to Endpoints.
 func endpoint(op Op, method, path string, e Endpoint) Op {
 	e.Op, e.Method, e.Path = op, method, path
 	Endpoints = append(Endpoints, e)

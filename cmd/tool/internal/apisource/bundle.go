@@ -40,7 +40,6 @@ type bundler struct {
 	indexes map[*yaml.Node]map[string]*yaml.Node // of mappings in which references lead
 }
 
-// component is a value that becomes a component of the document.
 type component struct {
 	typ   string // such as "schema"
 	name  string // unique among the components of its type

@@ -60,7 +60,6 @@ func Write(in *os.Root, name string, data []byte, o Options) error {
 	return nil
 }
 
-// inherit gives a new file its mode and owner.
 func inherit(f *os.File, in *os.Root, name string, mode fs.FileMode) error {
 	like, err := in.Lstat(name)
 	if err == nil {

@@ -78,7 +78,6 @@ func (s *Selection) Hash(ctx context.Context, progress func(files int, bytes int
 	return snapshot, nil
 }
 
-// hashing is the state of one call of Hash.
 type hashing struct {
 	selection *Selection
 	ctx       context.Context

@@ -56,7 +56,6 @@ func (c *filter) verdictOn(path string, dir bool) (v verdict) {
 	return verdict{why: reason(rule)}
 }
 
-// verdict is what the rules say about a path.
 type verdict struct {
 	why          string // the rule that excludes it, "" for none
 	secret, kept bool   // see File
@@ -83,7 +82,6 @@ type folder struct {
 	err           error
 }
 
-// entry is a selected file, or a folder to read.
 type entry struct {
 	*File
 	folder *folder // nil for a file
@@ -199,7 +197,6 @@ func (w *walker) visit(f *folder, name []byte, kind kind) (err error) {
 	return nil
 }
 
-// choose adds a regular file to f.
 func (w *walker) choose(f *folder, file *File, is info) (err error) {
 	if is.mode == "" { // the listing knew only the kind
 		if is, err = f.dir.stat(file.OnDisk[len(f.OnDisk):]); err == nil && is.kind != regular {

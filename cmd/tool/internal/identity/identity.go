@@ -176,7 +176,6 @@ func (id *Identity) findOrigin(o Options) error {
 	return nil
 }
 
-// notSent is the failure of a token that was given without its hub.
 func (id *Identity) notSent(hub string) error {
 	return failure.New(failure.CodeNoToken, "the token of %s is not sent to %s", id.TokenPlace(), hub).
 		WithHint("name the hub that the token is for with --origin or %s", OriginVariable)
@@ -204,7 +203,6 @@ func (id *Identity) useLogin(o Options) {
 	}
 }
 
-// loginLine is the command that stores a token for the hub.
 func (id *Identity) loginLine() cmdline.Line {
 	return cmdline.Tool("login").Flag("--origin", id.Origin)
 }

@@ -125,7 +125,6 @@ func checkEnrichments(doc document, name string, v jsonedit.Value) error {
 	return nil
 }
 
-// layer is an object of settings and its file.
 type layer struct {
 	doc      document
 	settings jsonedit.Value // with the top-level enrichments
