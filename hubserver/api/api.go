@@ -38,15 +38,15 @@ func Handlers(w *Watches) map[wire.Op]request.Handler {
 
 		wire.OpCreateProject:  withBody(createProject),
 		wire.OpListProjects:   listProjects,
-		wire.OpGetProject:     withResource(getProject),
+		wire.OpGetProject:     withResource(with(project, getProject)),
 		wire.OpEditProject:    withResource(withBody(editProject)),
 		wire.OpDeleteProject:  deleteProject,
 		wire.OpRestoreProject: restoreProject,
 		wire.OpListDeleted:    listDeleted,
 		wire.OpGetEvents:      withResource(w.getEvents),
 		wire.OpPutPresence:    withResource(withBody(w.putPresence)),
-		wire.OpPreviewStack:   withResource(previewStack),
-		wire.OpPreviewAPI:     withResource(previewAPI),
+		wire.OpPreviewStack:   withResource(with(project, previewStack)),
+		wire.OpPreviewAPI:     withResource(with(project, previewAPI)),
 
 		wire.OpGetConfig:        withResource(getConfig),
 		wire.OpPutConfig:        withResource(putConfig),
@@ -60,7 +60,7 @@ func Handlers(w *Watches) map[wire.Op]request.Handler {
 		wire.OpDeleteDraft:      withResource(deleteDraft),
 
 		wire.OpGetBaseFiles:        withResource(getBaseFiles),
-		wire.OpGetBaseFilesArchive: withResource(getBaseFilesArchive),
+		wire.OpGetBaseFilesArchive: withResource(with(presentFiles, getBaseFilesArchive)),
 		wire.OpPlanBaseFiles:       withResource(planBaseFiles),
 		wire.OpPutBaseFiles:        withResource(putBaseFiles),
 		wire.OpGetBaseFilesHistory: withResource(getBaseFilesHistory),
@@ -69,17 +69,17 @@ func Handlers(w *Watches) map[wire.Op]request.Handler {
 		wire.OpUploadAPI:   uploadAPI,
 		wire.OpImportAPI:   withBody(importAPI),
 		wire.OpListAPIs:    listAPIs,
-		wire.OpGetAPI:      withResource(getAPI),
-		wire.OpGetDocument: withResource(getDocument),
-		wire.OpGetTargets:  withResource(getTargets),
+		wire.OpGetAPI:      withResource(with(registered, getAPI)),
+		wire.OpGetDocument: withResource(with(registered, getDocument)),
+		wire.OpGetTargets:  withResource(with(registered, getTargets)),
 		wire.OpPutDocument: withResource(putDocument),
 		wire.OpDeleteAPI:   deleteAPI,
 
 		wire.OpGetStack:          withResource(getStack),
 		wire.OpPutVersion:        putVersion,
-		wire.OpGetVersion:        getVersion,
-		wire.OpGetBundle:         getBundle,
-		wire.OpGetSettingsSchema: getSettingsSchema,
+		wire.OpGetVersion:        with(stackVersion, getVersion),
+		wire.OpGetBundle:         with(stackVersion, getBundle),
+		wire.OpGetSettingsSchema: with(stackVersion, getSettingsSchema),
 		wire.OpGetFileSchema:     getFileSchema,
 	}
 }
@@ -92,6 +92,17 @@ func withBody[T any](handle func(c *request.Call, req *T) error) request.Handler
 			return err
 		}
 		return handle(c, req)
+	}
+}
+
+// with returns a handler that first calls find, such as for the project that the path names.
+func with[T any](find func(*request.Call) (T, error), handle func(*request.Call, T) error) request.Handler {
+	return func(c *request.Call) error {
+		found, err := find(c)
+		if err != nil {
+			return err
+		}
+		return handle(c, found)
 	}
 }
 

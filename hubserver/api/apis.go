@@ -119,18 +119,13 @@ func registered(c *request.Call) (a store.API, err error) {
 	return a, resourceProblem(c, err)
 }
 
-func getAPI(c *request.Call) error {
-	a, err := registered(c)
-	if err != nil {
-		return err
-	}
+func getAPI(c *request.Call, a store.API) error {
 	return c.JSON(http.StatusOK, toAPI(&a))
 }
 
-func getDocument(c *request.Call) error {
-	a, err := registered(c)
-	if err != nil || c.Unmodified(a.Document) {
-		return err
+func getDocument(c *request.Call, a store.API) error {
+	if c.Unmodified(a.Document) {
+		return nil
 	}
 	text, err := Content(c, a.ID, a.Document)
 	if err != nil {
@@ -142,11 +137,7 @@ func getDocument(c *request.Call) error {
 }
 
 // getTargets responds with what enrichments can refer to in an API: its operations and schemas.
-func getTargets(c *request.Call) error {
-	a, err := registered(c)
-	if err != nil {
-		return err
-	}
+func getTargets(c *request.Call, a store.API) error {
 	return sendContent(c, a.ID, a.Targets, a.Document)
 }
 

@@ -71,11 +71,7 @@ func noteDamage(c *request.Call, err error) {
 
 // getBaseFilesArchive responds with a tar of all base files, or with ?base=DIGEST of those that the former list
 // does not have as they are now.
-func getBaseFilesArchive(c *request.Call) error {
-	set, err := presentFiles(c)
-	if err != nil {
-		return err
-	}
+func getBaseFilesArchive(c *request.Call, set store.Revision) error {
 	files, err := changedSince(c, set, c.R.URL.Query().Get("base"))
 	if err != nil {
 		return err

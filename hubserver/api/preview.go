@@ -11,11 +11,7 @@ import (
 
 // previewStack responds with a tar of the files of the project's stack version, or with ?version= of another
 // version of its stack.
-func previewStack(c *request.Call) error {
-	p, err := project(c)
-	if err != nil {
-		return err
-	}
+func previewStack(c *request.Call, p store.Project) error {
 	number, isPublic := p.ResolvedVersion(), p.PublicPreview
 	if other := c.R.URL.Query().Get("version"); other != "" && other != number {
 		number, isPublic = other, false
@@ -32,11 +28,7 @@ func previewStack(c *request.Call) error {
 }
 
 // previewAPI responds with the description of the project's API in its JSON form.
-func previewAPI(c *request.Call) error {
-	p, err := project(c)
-	if err != nil {
-		return err
-	}
+func previewAPI(c *request.Call, p store.Project) error {
 	if err := mayPreview(c, "API", p.API, p.PublicPreview); err != nil {
 		return err
 	}

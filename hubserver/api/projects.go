@@ -259,11 +259,7 @@ func visible(c *request.Call, account string) (f store.ProjectFilter, err error)
 	return f, err
 }
 
-func getProject(c *request.Call) error {
-	p, err := project(c)
-	if err != nil {
-		return err
-	}
+func getProject(c *request.Call, p store.Project) error {
 	return c.JSON(http.StatusOK, toProject(c, &p))
 }
 

@@ -13,11 +13,7 @@ import (
 )
 
 // getSettingsSchema responds with the JSON Schema of the settings that a stack version names.
-func getSettingsSchema(c *request.Call) error {
-	v, err := stackVersion(c)
-	if err != nil {
-		return err
-	}
+func getSettingsSchema(c *request.Call, v store.StackVersion) error {
 	if v.Schema == "" {
 		return request.NotFound("settings schema in version " + v.Version + " of the stack " + c.Ref().String())
 	}

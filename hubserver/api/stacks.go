@@ -189,11 +189,7 @@ func getStack(c *request.Call) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-func getVersion(c *request.Call) error {
-	v, err := stackVersion(c)
-	if err != nil {
-		return err
-	}
+func getVersion(c *request.Call, v store.StackVersion) error {
 	return c.JSON(http.StatusOK, toStackVersion(c, &v))
 }
 
@@ -215,11 +211,7 @@ func versionOf(c *request.Call, id int64, stack, number string) (v store.StackVe
 }
 
 // getBundle responds with a tar of the files of a version.
-func getBundle(c *request.Call) error {
-	v, err := stackVersion(c)
-	if err != nil {
-		return err
-	}
+func getBundle(c *request.Call, v store.StackVersion) error {
 	return sendVersion(c, c.Resource.ID, &v)
 }
 
