@@ -53,14 +53,14 @@ func (v View) SimilarAPIs(account int64, document, title string, limit int) ([]A
 		ORDER BY CASE WHEN i.document = ? THEN 0 ELSE 1 END, r.slug LIMIT ?`, account, document, title, document, limit)
 }
 
-// AddAPI adds an API with its blobs, and returns its id and slug. If the slug is taken, it is an ErrExists, or with
+// AddAPI adds an API with its blobs, and returns its id. If the slug is taken, it is an ErrExists, or with
 // free the slug gets a suffix: -2, -3, …
-func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, slug string, err error) {
-	slug = a.Slug
+func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, err error) {
+	slug := a.Slug
 	for {
 		if free {
 			if slug, err = tx.freeSlug(a.AccountID, KindAPI, a.Slug); err != nil {
-				return 0, "", err
+				return 0, err
 			}
 		}
 		id, err = tx.AddResource(a.AccountID, KindAPI, slug, a.CreatedBy)
@@ -70,12 +70,12 @@ func (tx *Tx) AddAPI(a API, blobs []Blob, free bool) (id int64, slug string, err
 		}
 	}
 	if err != nil {
-		return 0, "", err
+		return 0, err
 	}
 	if err := tx.PutBlobs(id, blobs); err != nil {
-		return 0, "", err
+		return 0, err
 	}
-	return id, slug, tx.exec(`INSERT INTO apis (id, title, version, format, media_type, document, json, targets)
+	return id, tx.exec(`INSERT INTO apis (id, title, version, format, media_type, document, json, targets)
 		VALUES (`+sqldb.List(8)+")",
 		id, a.Title, a.Version, a.Format, a.MediaType, a.Document, a.JSON, a.Targets)
 }

@@ -114,7 +114,7 @@ func (c *catalog) register(want error, slug, document string) (id int64) {
 	c.Helper()
 	api, blobs := c.description(slug, document)
 	c.write(want, func(tx *store.Tx) (err error) {
-		id, _, err = tx.AddAPI(api, blobs, false)
+		id, err = tx.AddAPI(api, blobs, false)
 		return err
 	})
 	return id
@@ -612,11 +612,14 @@ func TestAddAPI_MakesAFreeSlug(t *testing.T) {
 		for _, want := range []string{"pets-2", "pets-3", "pets-4"} {
 			api, blobs := c.description("pets", "{}")
 			c.write(nil, func(tx *store.Tx) error {
-				_, slug, err := tx.AddAPI(api, blobs, true)
-				if slug != want {
-					t.Errorf("%s, want %s", slug, want)
+				id, err := tx.AddAPI(api, blobs, true)
+				if err != nil {
+					return err
 				}
-				return err
+				if added, err := tx.API(id); err != nil || added.Slug != want {
+					t.Errorf("%s, %v, want %s", added.Slug, err, want)
+				}
+				return nil
 			})
 		}
 		apis, err := c.view().APIs([]string{"acme"}, store.Name{Account: "acme", Slug: "pets"}, 2)

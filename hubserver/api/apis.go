@@ -77,7 +77,7 @@ func register(c *request.Call, r store.Resource, data []byte, name string) error
 	a.Resource = r
 	a.Slug, a.CreatedBy = cmp.Or(r.Slug, description.Slug(a.Title)), c.Access.Name()
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
-		id, _, err := tx.AddAPI(a, blobs, r.Slug == "")
+		id, err := tx.AddAPI(a, blobs, r.Slug == "")
 		if err != nil {
 			return done, err
 		}
