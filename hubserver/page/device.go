@@ -48,7 +48,7 @@ var decisions = map[string]string{"approve": store.DeviceApproved, "deny": store
 
 // decideDevice shows which terminal a code is of, and then approves or denies it.
 func decideDevice(c *request.Call) error {
-	form, err := c.ReadForm(maxForm)
+	form, err := c.ReadForm()
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func showLink(c *request.Call, shown OneTimeLink, err error) error {
 
 // useLink does what a link is for, once.
 func useLink(c *request.Call) error {
-	form, err := c.ReadForm(maxForm)
+	form, err := c.ReadForm()
 	if err != nil {
 		return err
 	}

@@ -83,9 +83,6 @@ func Policy(frame string) string {
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; frame-src " + frame
 }
 
-// maxForm bounds the body of an HTML form, in bytes.
-const maxForm = 16 << 10
-
 // needSession makes the user of the session the caller. Without one it sends the browser to sign in
 // and to return to a path, and reports false.
 func needSession(c *request.Call, to string) (bool, error) {

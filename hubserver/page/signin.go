@@ -60,7 +60,7 @@ func askToSignIn(c *request.Call, to, refused string) error {
 
 // signIn starts a session with the rights of the token that was typed.
 func signIn(c *request.Call) error {
-	form, err := c.ReadForm(maxForm)
+	form, err := c.ReadForm()
 	if err != nil {
 		return err
 	}

@@ -156,12 +156,15 @@ func (c *Call) ReadText(what string, limit int64) ([]byte, error) {
 	return c.ReadAll(what, limit)
 }
 
-// ReadForm reads the fields of an HTML form of at most limit bytes: 415, 413 or 400.
-func (c *Call) ReadForm(limit int64) (url.Values, error) {
+// maxForm bounds the body of an HTML form, in bytes.
+const maxForm = 16 << 10
+
+// ReadForm reads the fields of an HTML form: 415, 413 or 400.
+func (c *Call) ReadForm() (url.Values, error) {
 	if err := c.NeedMediaType(wire.FormType); err != nil {
 		return nil, err
 	}
-	data, err := c.ReadAll("the form", limit)
+	data, err := c.ReadAll("the form", maxForm)
 	if err != nil {
 		return nil, err
 	}
