@@ -247,7 +247,6 @@ func writeFiles(c *request.Call, before store.Revision, w filesWrite) (*wire.Bas
 	if err != nil {
 		return nil, resourceProblem(c, err)
 	}
-	c.Wrote()
 	return answer, nil
 }
 

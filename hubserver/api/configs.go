@@ -330,9 +330,6 @@ func saveConfig(
 		}
 		return done, err
 	})
-	if err == nil {
-		c.Wrote()
-	}
 	return before, after, err
 }
 

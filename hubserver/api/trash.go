@@ -14,7 +14,7 @@ import (
 // deleteProject deletes a project, which can be restored for some time. It succeeds also if the project does not
 // exist.
 func deleteProject(c *request.Call) error {
-	err := deletion(c, wire.Deleted{Project: c.Ref()}, func(tx *store.Tx) (done request.Done, err error) {
+	return deletion(c, wire.Deleted{Project: c.Ref()}, func(tx *store.Tx) (done request.Done, err error) {
 		answer := wire.Deleted{Project: c.Ref(), Existed: true}
 		if answer.RevokedTokens, err = tx.RestrictedTokens(c.Resource.ID); err != nil {
 			return done, err
@@ -27,10 +27,6 @@ func deleteProject(c *request.Call) error {
 		}
 		return c.Did("project.delete", detail).With(http.StatusOK, answer), err
 	})
-	if err == nil {
-		c.Wrote()
-	}
-	return err
 }
 
 // deletion is [request.Call.Write] for the deletion of what the path names. If that does not exist, or another

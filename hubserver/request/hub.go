@@ -92,8 +92,9 @@ type Hub struct {
 	CountBot func(c *Call) error
 	// FailurePage responds with the page of a problem. Without it, all problems are JSON.
 	FailurePage func(c *Call, p *Problem) error
-	// Wrote is called after this process has changed a project, so that its streams of events send that.
-	Wrote func(project int64)
+	// Wrote is called after this process has changed something, with the ID of the resource that the path of the
+	// request names, so that the streams of events of a project send that.
+	Wrote func(resource int64)
 	// AddDeleted adds to the 404 for a deleted project until when it can be restored. It is
 	// called for callers with the role writer.
 	AddDeleted func(c *Call, project store.AccessQuery, p *Problem)

@@ -78,6 +78,9 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 		}
 		return nil
 	})
+	if err == nil && done.Account != "" {
+		c.Hub.Wrote(c.Resource.ID)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -91,9 +94,6 @@ func (c *Call) Write(f func(tx *store.Tx) (Done, error)) error {
 	}
 	return nil
 }
-
-// Wrote calls [Hub.Wrote] for the project that the path names.
-func (c *Call) Wrote() { c.Hub.Wrote(c.Resource.ID) }
 
 // Rows returns the rows of the audit log, without their fields about the request.
 func (d Done) Rows() (rows []store.AuditRow) {
