@@ -76,16 +76,12 @@ func accountsWith(c *request.Call, needed wire.Role) (names []string, err error)
 }
 
 // listMembers responds with a page of the members of an org, ordered by name.
-func listMembers(c *request.Call) error {
-	after, limit, err := requestedPage(c)
-	if err != nil {
-		return err
-	}
-	if after != "" && !ref.ValidName(after) {
+func listMembers(c *request.Call, page pageQuery) error {
+	if page.cursor != "" && !ref.ValidName(page.cursor) {
 		return invalidCursor()
 	}
 	answer := wire.Members{Account: c.AccountInQuery()}
-	members, err := c.View().Members(answer.Account, after, limit+1)
+	members, err := c.View().Members(answer.Account, page.cursor, page.limit+1)
 	if kind, ok := errors.AsType[*store.KindError](err); ok { // a user's own account
 		return request.InvalidBody("", "%v", kind)
 	}
@@ -93,7 +89,7 @@ func listMembers(c *request.Call) error {
 		return err
 	}
 	show := func(m *store.Member) wire.Member { return wire.Member{User: m.User, Role: wire.Role(m.Role)} }
-	answer.Members, answer.NextCursor = pageOf(members, limit, show, func(m *store.Member) string { return m.User })
+	answer.Members, answer.NextCursor = pageOf(members, page.limit, show, func(m *store.Member) string { return m.User })
 	return c.JSON(http.StatusOK, answer)
 }
 

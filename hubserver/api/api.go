@@ -15,14 +15,14 @@ import (
 func Handlers(w *Watches) map[wire.Op]request.Handler {
 	return map[wire.Op]request.Handler{
 		wire.OpWhoami:           whoami,
-		wire.OpListMembers:      listMembers,
+		wire.OpListMembers:      with(requestedPage, listMembers),
 		wire.OpSetMember:        withBody(setMember),
 		wire.OpRemoveMember:     removeMember,
 		wire.OpCreateToken:      withBody(createToken),
 		wire.OpListTokens:       listTokens,
 		wire.OpRevokeToken:      revokeToken,
 		wire.OpEndSession:       endSession,
-		wire.OpListBots:         listBots,
+		wire.OpListBots:         with(requestedPage, listBots),
 		wire.OpPutBot:           putBot,
 		wire.OpDeleteBot:        deleteBot,
 		wire.OpCreateBotToken:   withBody(createBotToken),
@@ -37,12 +37,12 @@ func Handlers(w *Watches) map[wire.Op]request.Handler {
 		wire.OpDeviceToken:      withBody(deviceToken),
 
 		wire.OpCreateProject:  withBody(createProject),
-		wire.OpListProjects:   listProjects,
+		wire.OpListProjects:   with(listParameters, listProjects),
 		wire.OpGetProject:     withResource(with(project, getProject)),
 		wire.OpEditProject:    withResource(withBody(editProject)),
 		wire.OpDeleteProject:  deleteProject,
 		wire.OpRestoreProject: restoreProject,
-		wire.OpListDeleted:    listDeleted,
+		wire.OpListDeleted:    with(listParameters, listDeleted),
 		wire.OpGetEvents:      withResource(w.getEvents),
 		wire.OpPutPresence:    withResource(withBody(w.putPresence)),
 		wire.OpPreviewStack:   withResource(with(project, previewStack)),
@@ -53,7 +53,7 @@ func Handlers(w *Watches) map[wire.Op]request.Handler {
 		wire.OpCheckConfig:      withResource(checkConfig),
 		wire.OpCheckSettings:    checkOtherSettings,
 		wire.OpPatchConfig:      withResource(patchConfig),
-		wire.OpGetConfigHistory: withResource(getConfigHistory),
+		wire.OpGetConfigHistory: withResource(with(requestedPage, getConfigHistory)),
 		wire.OpRestoreConfig:    withResource(withBody(restoreConfig)),
 		wire.OpCreateDraft:      withResource(createDraft),
 		wire.OpGetDraft:         withResource(getDraft),
@@ -68,7 +68,7 @@ func Handlers(w *Watches) map[wire.Op]request.Handler {
 
 		wire.OpUploadAPI:   uploadAPI,
 		wire.OpImportAPI:   withBody(importAPI),
-		wire.OpListAPIs:    listAPIs,
+		wire.OpListAPIs:    with(listParameters, listAPIs),
 		wire.OpGetAPI:      withResource(with(registered, getAPI)),
 		wire.OpGetDocument: withResource(with(registered, getDocument)),
 		wire.OpGetTargets:  withResource(with(registered, getTargets)),
@@ -95,7 +95,7 @@ func withBody[T any](handle func(c *request.Call, req *T) error) request.Handler
 	}
 }
 
-// with returns a handler that first calls find, such as for the project that the path names.
+// with returns a handler that first calls find, such as for what the path or the query names.
 func with[T any](find func(*request.Call) (T, error), handle func(*request.Call, T) error) request.Handler {
 	return func(c *request.Call) error {
 		found, err := find(c)

@@ -95,11 +95,7 @@ func register(c *request.Call, r store.Resource, data []byte, name string) error
 	return err
 }
 
-func listAPIs(c *request.Call) error {
-	a, err := listParameters(c)
-	if err != nil {
-		return err
-	}
+func listAPIs(c *request.Call, a listQuery) error {
 	names, err := a.accounts(c, wire.Reader)
 	if err != nil {
 		return err

@@ -11,21 +11,18 @@ import (
 )
 
 // listBots responds with a page of the bots of an account.
-func listBots(c *request.Call) error {
-	cursor, limit, err := requestedPage(c)
-	if err != nil {
-		return err
-	}
-	after, ok := strings.CutPrefix(cursor, "after:")
-	if cursor != "" && !ok {
+func listBots(c *request.Call, page pageQuery) error {
+	after, ok := strings.CutPrefix(page.cursor, "after:")
+	if page.cursor != "" && !ok {
 		return invalidCursor()
 	}
-	bots, err := c.View().Bots(c.Access.AccountID, after, limit+1)
+	bots, err := c.View().Bots(c.Access.AccountID, after, page.limit+1)
 	if err != nil {
 		return err
 	}
 	var answer wire.Bots
-	answer.Bots, answer.NextCursor = pageOf(bots, limit, toBot, func(b *store.Bot) string { return "after:" + b.Name() })
+	cursor := func(b *store.Bot) string { return "after:" + b.Name() }
+	answer.Bots, answer.NextCursor = pageOf(bots, page.limit, toBot, cursor)
 	return c.JSON(http.StatusOK, answer)
 }
 

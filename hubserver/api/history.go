@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -11,24 +12,18 @@ import (
 )
 
 // getConfigHistory responds with a page of the revisions of a config, newest first.
-func getConfigHistory(c *request.Call) error {
-	cursor, limit, err := requestedPage(c)
-	if err != nil {
-		return err
+func getConfigHistory(c *request.Call, page pageQuery) error {
+	before, err := strconv.ParseInt(cmp.Or(page.cursor, "0"), 10, 64)
+	if err != nil || before < 1 && page.cursor != "" {
+		return invalidCursor()
 	}
-	before := int64(0)
-	if cursor != "" {
-		if before, err = strconv.ParseInt(cursor, 10, 64); err != nil || before < 1 {
-			return invalidCursor()
-		}
-	}
-	revisions, err := c.View().History(c.Resource.ID, store.Config, before, limit+1)
+	revisions, err := c.View().History(c.Resource.ID, store.Config, before, page.limit+1)
 	if err != nil {
 		return err
 	}
 	var answer wire.ConfigHistory
 	number := func(r *store.Revision) string { return strconv.FormatInt(r.N, 10) }
-	answer.Entries, answer.NextCursor = pageOf(revisions, limit, toConfigEntry, number)
+	answer.Entries, answer.NextCursor = pageOf(revisions, page.limit, toConfigEntry, number)
 	return c.JSON(http.StatusOK, answer)
 }
 

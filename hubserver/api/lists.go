@@ -40,12 +40,17 @@ func pageLimit(q url.Values) (int, error) {
 	return limit, nil
 }
 
-// requestedPage returns the cursor and the limit of the query: at most limit items after the cursor, which is "" for
-// the first page.
-func requestedPage(c *request.Call) (cursor string, limit int, err error) {
+// pageQuery is which page of a list a query asks for: at most limit items after the cursor, "" for the first page.
+type pageQuery struct {
+	cursor string
+	limit  int
+}
+
+func requestedPage(c *request.Call) (page pageQuery, err error) {
 	q := c.R.URL.Query()
-	limit, err = pageLimit(q)
-	return q.Get("cursor"), limit, err
+	page.cursor = q.Get("cursor")
+	page.limit, err = pageLimit(q)
+	return page, err
 }
 
 func invalidCursor() error {

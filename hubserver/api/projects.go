@@ -212,11 +212,7 @@ const MaxSearch = 2*64 + 1
 
 // listProjects responds with a page of the projects that the caller may see, with ?q= of those with that text in
 // account/slug.
-func listProjects(c *request.Call) error {
-	a, err := listParameters(c)
-	if err != nil {
-		return err
-	}
+func listProjects(c *request.Call, a listQuery) error {
 	filter, err := visible(c, a.account)
 	if err != nil {
 		return err

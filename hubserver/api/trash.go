@@ -102,11 +102,7 @@ func restoreProject(c *request.Call) error {
 func noDeleted(c *request.Call) error { return request.NotFound("deleted project " + c.Ref().String()) }
 
 // listDeleted responds with a page of the deleted projects that the caller may restore.
-func listDeleted(c *request.Call) error {
-	a, err := listParameters(c)
-	if err != nil {
-		return err
-	}
+func listDeleted(c *request.Call, a listQuery) error {
 	names, err := a.accounts(c, wire.Writer)
 	if err != nil {
 		return err
