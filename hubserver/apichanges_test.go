@@ -101,7 +101,7 @@ func TestDeleteAPI_NamesNoProjectOfADisabledAccount(t *testing.T) {
 		}
 		named("@alice/open")
 		hub.write(func(tx *store.Tx) error {
-			_, err := tx.DisableAccount("alice")
+			_, err := tx.SetDisabled("alice", true)
 			return err
 		})
 		named("1 that you cannot see")

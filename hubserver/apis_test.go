@@ -367,7 +367,7 @@ func TestListAPIs(t *testing.T) {
 		for _, query := range []string{"limit=0", "limit=201", "cursor=x", "account=ACME"} {
 			hub.as("alice").get("/v1/apis?"+query).problem(422, wire.CodeInvalidBody)
 		}
-		hub.write(func(tx *store.Tx) error { _, err := tx.DisableAccount("acme"); return err })
+		hub.write(func(tx *store.Tx) error { _, err := tx.SetDisabled("acme", true); return err })
 		if diff := cmp.Diff([]string{"@alice/own"}, list(hub.as("alice"), "")); diff != "" {
 			t.Errorf("with acme disabled: %s", diff)
 		}

@@ -105,7 +105,7 @@ func TestBot_TokenEndsWithItsAccount(t *testing.T) {
 		ci.get("/v1/whoami").want(200)
 		hub.revoke(other.token)
 		other.get("/v1/whoami").problem(401, wire.CodeTokenRevoked)
-		hub.write(func(tx *store.Tx) error { _, err := tx.DisableAccount("acme"); return err })
+		hub.write(func(tx *store.Tx) error { _, err := tx.SetDisabled("acme", true); return err })
 		ci.get("/v1/whoami").problem(401, wire.CodeUnauthorized)
 		if used := hub.as("anna").get("/v1/rate-limit?account=acme&botRefId=@acme/ci"); used.status == 200 &&
 			used.usage().Year.Used != 1 {

@@ -42,9 +42,9 @@ func TestDisabledAccount_HidesItsPublicProjects(t *testing.T) {
 			})
 		}
 		shown(true)
-		change(func(tx *store.Tx) (bool, error) { return tx.DisableAccount("acme") })
+		change(func(tx *store.Tx) (bool, error) { return tx.SetDisabled("acme", true) })
 		shown(false)
-		change(func(tx *store.Tx) (bool, error) { return tx.EnableAccount("acme") })
+		change(func(tx *store.Tx) (bool, error) { return tx.SetDisabled("acme", false) })
 		shown(true)
 	})
 }

@@ -150,7 +150,7 @@ func (h *testHub) demote(user string) {
 
 func (h *testHub) disable(account string) {
 	h.Helper()
-	h.write(func(tx *store.Tx) error { _, err := tx.DisableAccount(account); return err })
+	h.write(func(tx *store.Tx) error { _, err := tx.SetDisabled(account, true); return err })
 }
 
 func (h *testHub) revoke(token string) {

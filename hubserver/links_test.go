@@ -101,7 +101,7 @@ func TestLink_OfNoUse(t *testing.T) {
 		if n := hub.count("SELECT count(*) FROM sessions"); n != 0 {
 			t.Errorf("%d sessions", n)
 		}
-		hub.write(func(tx *store.Tx) error { _, err := tx.DisableAccount("alice"); return err })
+		hub.write(func(tx *store.Tx) error { _, err := tx.SetDisabled("alice", true); return err })
 		hub.with("").post("/link", form("code", known)).want(404)
 	})
 }

@@ -506,7 +506,7 @@ func TestAccess_Matrix(t *testing.T) {
 		})
 		m.furnish("acme")
 		m.furnish("olga")
-		m.write(func(tx *store.Tx) error { _, err := tx.DisableAccount("dora"); return err })
+		m.write(func(tx *store.Tx) error { _, err := tx.SetDisabled("dora", true); return err })
 		routes := routes()
 		for _, route := range routes {
 			if _, ok := rows[route]; !ok {

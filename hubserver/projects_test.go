@@ -271,7 +271,7 @@ func TestWhoami(t *testing.T) {
 		if len(me.Scopes) != 0 || me.ExpiresAt == nil || !me.ExpiresAt.Equal(end.Time()) {
 			t.Errorf("%+v, want no scope and the end %v", me, end.Time())
 		}
-		hub.write(func(tx *store.Tx) error { _, err := tx.DisableAccount("acme"); return err })
+		hub.write(func(tx *store.Tx) error { _, err := tx.SetDisabled("acme", true); return err })
 		me = decoded[wire.Whoami](hub.as("alice").get("/v1/whoami").want(200))
 		if diff := cmp.Diff([]wire.AccountRole{{Account: "alice", Role: wire.Admin}}, me.Accounts); diff != "" {
 			t.Error(diff)

@@ -150,7 +150,7 @@ var endings = map[string]struct {
 		return err
 	}},
 	"the owner is disabled": {401, func(h *testHub, tx *store.Tx, user, _ string) error {
-		_, err := tx.DisableAccount(user)
+		_, err := tx.SetDisabled(user, true)
 		return err
 	}},
 	"the role is lowered": {403, func(h *testHub, tx *store.Tx, user, _ string) error {

@@ -160,7 +160,7 @@ func TestSession_EndsWithWhatIsBehindIt(t *testing.T) {
 
 		hub.write(func(tx *store.Tx) error { return tx.SetMember("acme", "sam", "writer") })
 		sam := hub.session("sam")
-		hub.write(func(tx *store.Tx) error { _, err := tx.DisableAccount("sam"); return err })
+		hub.write(func(tx *store.Tx) error { _, err := tx.SetDisabled("sam", true); return err })
 		refused(sam)
 	})
 }

@@ -51,25 +51,19 @@ func (v View) Accounts() ([]Account, error) {
 	return sqldb.All(v, accountFields, "SELECT "+accountColumns+" FROM accounts ORDER BY name")
 }
 
-// DisableAccount disables an account: its tokens and sessions, and those of its bots, work no longer, members have no
-// role on it, and its public projects are hidden. It reports whether the account was enabled.
-func (tx *Tx) DisableAccount(name string) (changed bool, err error) {
-	return tx.changeAccount(name, "UPDATE accounts SET disabled_at = ? WHERE name = ? AND disabled_at = 0", tx.Now(), name)
-}
-
-// EnableAccount reverses [Tx.DisableAccount], and reports whether the account was disabled.
-func (tx *Tx) EnableAccount(name string) (changed bool, err error) {
-	return tx.changeAccount(name, "UPDATE accounts SET disabled_at = 0 WHERE name = ? AND disabled_at <> 0", name)
-}
-
-// changeAccount is change for the row of the account with that name; a *[NoAccountError] if there is none.
-func (tx *Tx) changeAccount(name, text string, args ...any) (changed bool, err error) {
-	changed, err = tx.change(text, args...)
-	if err != nil || changed {
-		return changed, err
+// SetDisabled disables an account: its tokens and sessions, and those of its bots, work no longer, members have no
+// role on it, and its public projects are hidden. With false it enables the account. It reports whether that changed
+// anything; a *[NoAccountError] if there is no such account.
+func (tx *Tx) SetDisabled(name string, disabled bool) (changed bool, err error) {
+	a, err := tx.Account(name)
+	if isDisabled := a.DisabledAt != 0; err != nil || isDisabled == disabled {
+		return false, err
 	}
-	_, err = tx.Account(name)
-	return false, err
+	at := Time(0)
+	if disabled {
+		at = tx.Now()
+	}
+	return tx.change("UPDATE accounts SET disabled_at = ? WHERE id = ? AND disabled_at = ?", at, a.ID, a.DisabledAt)
 }
 
 // NoAccountError says that the account Name does not exist. It is an ErrNotFound.

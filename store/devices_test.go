@@ -138,7 +138,7 @@ func TestDevice_ShowsWhatIsBehindIt(t *testing.T) {
 			}
 			return tx.SaveDevice(d, token.ID)
 		})
-		p.must(func(tx *store.Tx) error { _, err := tx.DisableAccount("alice"); return err })
+		p.must(func(tx *store.Tx) error { _, err := tx.SetDisabled("alice", true); return err })
 		p.sql("UPDATE devices SET expires_at = 1")
 		d, err := p.view().Device(hash)
 		if err != nil || d.TokenHash != token.Hash || d.State != store.DeviceDone || !d.Disabled || !d.Expired {

@@ -227,7 +227,7 @@ func TestMembers_KeepAnAdmin(t *testing.T) {
 				return errors.Join(tx.SetMember("acme", "anna", "admin"), tx.SetMember("acme", "rita", "admin"))
 			})
 		}
-		p.must(func(tx *store.Tx) error { _, err := tx.DisableAccount("rita"); return err })
+		p.must(func(tx *store.Tx) error { _, err := tx.SetDisabled("rita", true); return err })
 		if other, err := p.view().HasOtherAdmin("acme", "anna"); other || err != nil {
 			p.Error("a disabled admin counts", err)
 		}
@@ -245,12 +245,12 @@ func TestMembers_NamesAndKinds(t *testing.T) {
 		if err != nil || len(list) != 1 || list[0] != (store.Member{User: "anna", Account: "acme", Role: "admin"}) {
 			p.Errorf("%+v, %v", list, err)
 		}
-		p.must(func(tx *store.Tx) error { _, err := tx.DisableAccount("acme"); return err })
+		p.must(func(tx *store.Tx) error { _, err := tx.SetDisabled("acme", true); return err })
 		if of, err := p.view().MembershipsOf(p.ids["alice"]); len(of) != 0 || err != nil {
 			p.Error(of, err)
 		}
 		p.must(func(tx *store.Tx) error {
-			if changed, err := tx.EnableAccount("acme"); !changed || err != nil {
+			if changed, err := tx.SetDisabled("acme", false); !changed || err != nil {
 				p.Error(changed, err)
 			}
 			existed, err := tx.RemoveMember("acme", "sam")

@@ -161,7 +161,7 @@ func TestLink_IsUsedOnce(t *testing.T) {
 
 func TestLink_EndsWithTheRightsOfWhoCreatedIt(t *testing.T) {
 	disable := func(name string) func(tx *store.Tx) error {
-		return func(tx *store.Tx) error { _, err := tx.DisableAccount(name); return err }
+		return func(tx *store.Tx) error { _, err := tx.SetDisabled(name, true); return err }
 	}
 	revoke := func(tx *store.Tx) error { _, err := tx.RevokeToken(hashOf(1)); return err }
 	demote := func(tx *store.Tx) error { return tx.SetMember("acme", "anna", "writer") }

@@ -68,7 +68,7 @@ func (a *app) accountList() *cobra.Command {
 }
 
 func (a *app) accountDisable() *cobra.Command {
-	c := a.accountSwitch("disable", "Disable an account (its data stays)", (*store.Tx).DisableAccount,
+	c := a.accountSwitch("disable", "Disable an account (its data stays)", true,
 		"Disabled %s: its tokens and roles have no effect, and its public projects are hidden")
 	c.Long = "Disable an account: its tokens and its members' roles have no effect, and its\n" +
 		"public projects are hidden. Its data stays. hub account enable undoes it."
@@ -76,18 +76,16 @@ func (a *app) accountDisable() *cobra.Command {
 }
 
 func (a *app) accountEnable() *cobra.Command {
-	return a.accountSwitch("enable", "Enable a disabled account", (*store.Tx).EnableAccount,
+	return a.accountSwitch("enable", "Enable a disabled account", false,
 		"Enabled %s: its tokens, roles and public projects are available again")
 }
 
 // accountSwitch returns a command that disables or enables an account.
-func (a *app) accountSwitch(
-	verb, short string, apply func(*store.Tx, string) (changed bool, err error), text string,
-) *cobra.Command {
+func (a *app) accountSwitch(verb, short string, disable bool, text string) *cobra.Command {
 	return a.command(verb+" NAME", short, func(ctx context.Context, args []string) (result, error) {
 		name := args[0]
 		row := store.AuditRow{Account: name, Action: "account." + verb, Object: name}
-		err := a.write(ctx, row, func(tx *store.Tx) (bool, error) { return apply(tx, name) })
+		err := a.write(ctx, row, func(tx *store.Tx) (bool, error) { return tx.SetDisabled(name, disable) })
 		return result{verb + "d", account{Name: name}, fmt.Sprintf(text, name)}, err
 	})
 }
