@@ -105,8 +105,7 @@ func (s *Server) health(c *request.Call) error {
 // responds and takes writes.
 func (s *Server) ready(c *request.Call) error {
 	if s.IsDraining() {
-		return request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "this hub is about to stop").
-			WithHeader("Retry-After", "1")
+		return request.Unavailable(1, "this hub is about to stop")
 	}
 	ctx, cancel := context.WithTimeout(c.Ctx(), 5*time.Second)
 	defer cancel()

@@ -218,8 +218,7 @@ func answerConfig(c *request.Call, w configWrite) (err error) {
 			return c.Ctx().Err()
 		}
 	}
-	return request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
-		"the config of %s keeps changing; try again", c.Ref()).WithHeader("Retry-After", "1")
+	return request.Unavailable(1, "the config of %s keeps changing; try again", c.Ref())
 }
 
 // tryConfig reads the config, checks the write against it, and makes it. It fails with ErrChanged if the config

@@ -55,7 +55,7 @@ func fetchProblem(err error) error {
 		return request.TooLarge("the description", tooBig.Limit)
 	}
 	if busy, ok := errors.AsType[*fetch.Busy](err); ok {
-		return request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited, "%v", busy).WithHeader("Retry-After", "1")
+		return request.RateLimited(1, "%v", busy)
 	}
 	if refused, ok := errors.AsType[*fetch.Refused](err); ok {
 		return request.Problemf(http.StatusUnprocessableEntity, wire.CodeAddressRefused, "%v", refused).

@@ -31,8 +31,7 @@ func startDevice(c *request.Call, req *wire.StartDevice) error {
 		})
 	})
 	if errors.Is(err, store.ErrTooMany) || errors.Is(err, store.ErrExists) {
-		return request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited, "too many terminals wait to log in").
-			WithHeader("Retry-After", "60").Because(err)
+		return request.RateLimited(60, "too many terminals wait to log in").Because(err)
 	}
 	if err != nil {
 		return err

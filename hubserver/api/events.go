@@ -194,11 +194,9 @@ func (w *Watches) join(c *request.Call) (p *watch, leave func(), err error) {
 	defer w.mu.Unlock()
 	switch {
 	case w.streams[caller] >= maxCallerStreams:
-		return nil, nil, request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited,
-			"you have %d streams of events open", maxCallerStreams).WithHeader("Retry-After", "2")
+		return nil, nil, request.RateLimited(2, "you have %d streams of events open", maxCallerStreams)
 	case w.streams[everyone] >= maxStreams, c.Access == nil && w.streams[strangers] >= maxStreams/2:
-		return nil, nil, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
-			"the hub is too busy for this request").WithHeader("Retry-After", "2")
+		return nil, nil, request.Unavailable(2, "the hub is too busy for this request")
 	}
 	project := c.Resource.ID
 	if p = w.projects[project]; p == nil {

@@ -200,13 +200,11 @@ func spent(c *request.Call, u *store.Usage, admitted bool, name string, n int64)
 	}
 	period, wait := u.Refuses(n)
 	limit := u.Windows[period].Limit
-	p := request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited,
-		"%s has used its limit of %d per %v", name, limit, period)
 	if n > 1 {
-		p = request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited,
-			"%d more requests would exceed the limit of %s of %d per %v", n, name, limit, period)
+		const message = "%d more requests would exceed the limit of %s of %d per %v"
+		return request.RateLimited(seconds(wait), message, n, name, limit, period)
 	}
-	return p.WithHeader("Retry-After", strconv.FormatInt(seconds(wait), 10))
+	return request.RateLimited(seconds(wait), "%s has used its limit of %d per %v", name, limit, period)
 }
 
 // periodSeconds is how long each period is in RateLimit-Policy, which knows no calendar.

@@ -25,8 +25,7 @@ func createLink(c *request.Call, req *wire.CreateLink) error {
 		return request.InvalidBody("/page", "the page is a path of this hub, such as /@acme/web")
 	}
 	if c.Access.Session != 0 {
-		return request.Problemf(http.StatusForbidden, wire.CodeNotPermitted,
-			"a browser session cannot create sign-in links")
+		return request.Forbidden("a browser session cannot create sign-in links")
 	}
 	if err := c.NeedUser("sign in"); err != nil {
 		return err
@@ -70,8 +69,7 @@ func issueLink(c *request.Call, link store.Link, life time.Duration, action stri
 		return request.InvalidBody("/account", "%v", kind)
 	}
 	if errors.Is(err, store.ErrTooMany) {
-		return request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited,
-			"%s has too many unused links", link.Account).WithHeader("Retry-After", "60")
+		return request.RateLimited(60, "%s has too many unused links", link.Account)
 	}
 	return err
 }

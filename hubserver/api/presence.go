@@ -40,8 +40,7 @@ func (w *Watches) putPresence(c *request.Call, req *wire.PutPresence) error {
 	}
 	people, noted := w.note(c.Resource.ID, c.Access.Name(), req, time.Now())
 	if !noted {
-		return request.Problemf(http.StatusTooManyRequests, wire.CodeRateLimited,
-			"too many tabs show %s", c.Ref()).WithHeader("Retry-After", "30")
+		return request.RateLimited(30, "too many tabs show %s", c.Ref())
 	}
 	return c.JSON(http.StatusOK, wire.Presence{People: people})
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"net/http"
 
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/request"
@@ -54,7 +53,6 @@ func mayPreview(c *request.Call, what string, bound store.Resource, isPublic boo
 	if err != nil || atLeast(a.Role, wire.Reader) {
 		return err
 	}
-	return request.Problemf(http.StatusForbidden, wire.CodeNotPermitted,
-		"the preview needs the %s %s, which %s may not read", what, bound, c.Access.Name()).
+	return request.Forbidden("the preview needs the %s %s, which %s may not read", what, bound, c.Access.Name()).
 		WithHint("ask an admin of %s for the role reader", bound.Account)
 }

@@ -310,8 +310,7 @@ func editProject(c *request.Call, req *wire.EditProject) error {
 		}
 		wasEdited := now.Slug != before.Slug || becomesPublic && now.Config.Digest != before.Config.Digest
 		if wasEdited || now.Bound != before.Bound || now.Visibility != before.Visibility { // what was checked
-			return done, request.Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
-				"somebody else edited %s at the same time", before).WithHeader("Retry-After", "1")
+			return done, request.Unavailable(1, "somebody else edited %s at the same time", before)
 		}
 		if after.Bound != before.Bound || after.Visibility != before.Visibility {
 			done = c.Did("project.edit", summary(&after))

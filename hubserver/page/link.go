@@ -144,8 +144,7 @@ func join(c *request.Call, tx *store.Tx, link *store.Link, name string) (secret 
 	if c.Access != nil {
 		switch { // the role would be the user's, not that of the token behind the session
 		case c.Access.Only.AccountID != 0:
-			err = request.Problemf(http.StatusForbidden, wire.CodeNotPermitted,
-				"this session is restricted to %s: it accepts no invitations", c.Access.Only)
+			err = request.Forbidden("this session is restricted to %s: it accepts no invitations", c.Access.Only)
 		case len(c.Scopes()) == 0:
 			err = request.Problemf(http.StatusForbidden, wire.CodeMissingScope,
 				"this session can only read: it accepts no invitations")

@@ -132,7 +132,7 @@ func (c *Call) NotPermitted(has wire.Role, account string, needed wire.Role) *Pr
 	if !isName { // no account can have it, and no hint should contain it
 		shown = strconv.Quote(account)
 	}
-	p := Problemf(http.StatusForbidden, wire.CodeNotPermitted, "%s may not %s %s", c.Access.Name(), words.verb, shown)
+	p := Forbidden("%s may not %s %s", c.Access.Name(), words.verb, shown)
 	if has != "" {
 		p.Detail = fmt.Sprintf("%s is a %s in %s; only %s can do this", c.Access.Name(), has, shown, words.only)
 	}
@@ -154,8 +154,7 @@ func (c *Call) NotPermitted(has wire.Role, account string, needed wire.Role) *Pr
 // NeedUser returns a 403 for a bot. what completes "a bot cannot", as in "sign in".
 func (c *Call) NeedUser(what string) error {
 	if c.Access.IsBot() {
-		return Problemf(http.StatusForbidden, wire.CodeNotPermitted, "a bot cannot %s", what).
-			WithHint("send the request with the token of a user")
+		return Forbidden("a bot cannot %s", what).WithHint("send the request with the token of a user")
 	}
 	return nil
 }
@@ -164,8 +163,8 @@ func (c *Call) NeedUser(what string) error {
 // other tokens. cannot completes its message: "cannot invite people".
 func (c *Call) NeedUnrestricted(cannot string) error {
 	if c.Access.Only.AccountID != 0 {
-		return Problemf(http.StatusForbidden, wire.CodeNotPermitted,
-			"a token that is restricted to %s %s", c.Access.Only, cannot).WithHint("use a token that is not restricted")
+		return Forbidden("a token that is restricted to %s %s", c.Access.Only, cannot).
+			WithHint("use a token that is not restricted")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,6 +82,23 @@ func InvalidBody(pointer, format string, args ...any) *Problem {
 	return p
 }
 
+// Forbidden is the 403 of a caller who lacks a right.
+func Forbidden(format string, args ...any) *Problem {
+	return Problemf(http.StatusForbidden, wire.CodeNotPermitted, format, args...)
+}
+
+// RateLimited is a 429: the caller can try again after so many seconds.
+func RateLimited(seconds int64, format string, args ...any) *Problem {
+	return Problemf(http.StatusTooManyRequests, wire.CodeRateLimited, format, args...).
+		WithHeader("Retry-After", strconv.FormatInt(seconds, 10))
+}
+
+// Unavailable is a 503: the caller can try again after so many seconds.
+func Unavailable(seconds int64, format string, args ...any) *Problem {
+	return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, format, args...).
+		WithHeader("Retry-After", strconv.FormatInt(seconds, 10))
+}
+
 // TooLarge is a 413: what is larger than limit bytes.
 func TooLarge(what string, limit int64) *Problem {
 	return Problemf(http.StatusRequestEntityTooLarge, wire.CodeTooLarge,
@@ -109,11 +127,9 @@ func ToProblem(err error) *Problem {
 	case errors.Is(err, store.ErrFull):
 		return Problemf(http.StatusInsufficientStorage, wire.CodeStorageFull, "the hub's disk is full").Because(err)
 	case errors.Is(err, store.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the hub's database does not answer").
-			WithHeader("Retry-After", "1").Because(err)
+		return Unavailable(1, "the hub's database does not answer").Because(err)
 	case errors.Is(err, context.Canceled): // also by a caller that closed its sending half only
-		return Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable,
-			"the client closed its side of the connection early").WithHeader("Retry-After", "1").Because(err)
+		return Unavailable(1, "the client closed its side of the connection early").Because(err)
 	case errors.Is(err, store.ErrDamaged): // without err's text, which may name what the caller must not know
 		return Problemf(http.StatusInternalServerError, wire.CodeDamaged, "%v", store.ErrDamaged).Because(err).WithHint(
 			"ask the hub's administrator to look up the request id in the log, and to run hub fsck")

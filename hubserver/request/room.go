@@ -212,11 +212,10 @@ func (h *hold) need(ctx context.Context, n int64) error {
 
 // busy is the 429 for a call that found no room because of the client's own calls, or the 503 because of others.
 func busy(own bool) *Problem {
-	p := Problemf(http.StatusServiceUnavailable, wire.CodeUnavailable, "the hub is too busy for this request")
 	if own {
-		p = Problemf(http.StatusTooManyRequests, wire.CodeRateLimited, "too many of your requests are in progress")
+		return RateLimited(2, "too many of your requests are in progress")
 	}
-	return p.WithHeader("Retry-After", "2")
+	return Unavailable(2, "the hub is too busy for this request")
 }
 
 // free gives n bytes back.

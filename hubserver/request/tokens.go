@@ -32,8 +32,7 @@ func (c *Call) NeedTokens() error {
 	session, restricted := c.Access.Session != 0, c.Access.Only.AccountID != 0
 	switch {
 	case session && restricted:
-		return Problemf(http.StatusForbidden, wire.CodeNotPermitted,
-			"this session is restricted to %s: it creates no tokens", c.Access.Only)
+		return Forbidden("this session is restricted to %s: it creates no tokens", c.Access.Only)
 	case session && len(c.Scopes()) == 0:
 		return Problemf(http.StatusForbidden, wire.CodeMissingScope, "this session can only read: it creates no tokens")
 	case len(c.Scopes()) == 0 && !restricted:
@@ -108,8 +107,7 @@ func (c *Call) TokenEnd(lifetime string, now store.Time) (ends store.Time, err e
 	if lifetime == "" {
 		return own, nil
 	}
-	return 0, Problemf(http.StatusForbidden, wire.CodeNotPermitted,
-		"the token would outlive this request's token, which expires on %s", FormatTime(own.Time())).
+	return 0, Forbidden("the token would outlive this request's token, which expires on %s", FormatTime(own.Time())).
 		WithHint("give a shorter lifetime, or leave it out: the token then expires no later")
 }
 
