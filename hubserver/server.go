@@ -96,7 +96,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// health responds as long as the process runs.
 func (s *Server) health(c *request.Call) error {
 	return c.JSON(http.StatusOK, wire.Status{Status: "ok", Version: s.Version})
 }

@@ -182,7 +182,6 @@ func (v View) stored(resource int64, digests []string, body string) (map[string]
 	return found, nil
 }
 
-// notStored is the error about a blob that a resource names and does not have.
 func notStored(digest string) error { return fmt.Errorf("%w: %w: %s", ErrDamaged, ErrMissing, digest) }
 
 // BlobSize returns the size of a blob's content. It fails as Blobs does, and with an ErrDamaged if the size is not one

@@ -40,7 +40,6 @@ func PrepareConfig(before Revision, body []byte, by Author) (ConfigWrite, error)
 	return ConfigWrite{after: after}.relativeTo(before)
 }
 
-// relativeTo returns w compared with another config before.
 func (w ConfigWrite) relativeTo(before Revision) (ConfigWrite, error) {
 	content := before.Content
 	if before.Damaged {

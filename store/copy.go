@@ -43,7 +43,6 @@ var ErrUnfinished = errors.New("the database is incomplete: a copy to it is stil
 // copying is the name of a row in tasks, which a database has until a copy to it has ended.
 const copying = "copying"
 
-// checkComplete returns ErrUnfinished if a copy to the database has not ended.
 func (s *Store) checkComplete(ctx context.Context) error {
 	unfinished, err := s.View(ctx).Exists("SELECT 1 FROM tasks WHERE name = ?", copying)
 	if err != nil {
@@ -94,7 +93,6 @@ const (
 	copyBytes = 4 << 20
 )
 
-// copy copies the rows of a table, and then its sequence.
 func (t table) copy(ctx context.Context, from View, to *Store) error {
 	columns := strings.Join(t.columns, ", ")
 	insert := "INSERT INTO " + t.name + " (" + columns + ") VALUES (" + sqldb.List(len(t.columns)) + ")"

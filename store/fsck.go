@@ -138,7 +138,6 @@ func (c *checker) remove(text string, args ...any) {
 	*c.damaged = append(*c.damaged, deletion{resource: c.resource.ID, text: text, args: args})
 }
 
-// blobs checks the stored blobs.
 func (c *checker) blobs() error {
 	type storedBlob struct {
 		Blob
@@ -158,7 +157,6 @@ func (c *checker) blobs() error {
 		}, "SELECT sha256, size, at, body FROM blobs WHERE resource_id = ? ORDER BY sha256", c.resource.ID)
 }
 
-// configs checks the configs that are kept.
 func (c *checker) configs() error {
 	numbers, err := sqldb.Column[int64](c.view,
 		"SELECT n FROM revisions WHERE project_id = ? AND kind = 'config' ORDER BY n", c.resource.ID)

@@ -80,7 +80,6 @@ func (a *app) accountEnable() *cobra.Command {
 		"Enabled %s: its tokens, roles and public projects are available again")
 }
 
-// accountSwitch returns a command that disables or enables an account.
 func (a *app) accountSwitch(verb, short string, disable bool, text string) *cobra.Command {
 	return a.command(verb+" NAME", short, func(ctx context.Context, args []string) (result, error) {
 		name := args[0]

@@ -133,7 +133,6 @@ func copyAgain(err error, address string) error {
 	return hint(err, "if hub copy is not running, delete this database, and copy the former one again", recipe...)
 }
 
-// read returns what f reads from the database.
 func read[T any](ctx context.Context, a *app, f func(store.View) (T, error)) (found T, err error) {
 	err = a.withStore(ctx, func(s *store.Store) (err error) {
 		found, err = f(s.View(ctx))

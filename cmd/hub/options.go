@@ -38,7 +38,6 @@ type serveOptions struct {
 	given                       cmdline.Line
 }
 
-// addFlags adds flags that set o, which has their defaults.
 func (o *serveOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:4680", "listen on `ADDRESS:PORT` (HUB_LISTEN)")
 	f.StringVar(&o.adminListen, "admin-listen", "",

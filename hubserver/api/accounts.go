@@ -12,7 +12,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-// whoami responds with who the caller is, and with the token's or session's rights.
 func whoami(c *request.Call) error {
 	all, err := Accounts(c)
 	if err != nil {
@@ -75,7 +74,6 @@ func accountsWith(c *request.Call, needed wire.Role) (names []string, err error)
 	return names, nil
 }
 
-// listMembers responds with a page of the members of an org, ordered by name.
 func listMembers(c *request.Call, page pageQuery) error {
 	if page.cursor != "" && !ref.ValidName(page.cursor) {
 		return invalidCursor()

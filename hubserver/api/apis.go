@@ -15,7 +15,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-// uploadAPI registers the description in the body as a new API.
 func uploadAPI(c *request.Call) error {
 	data, err := readDescription(c)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"example.com/projecthub/store"
 )
 
-// listBots responds with a page of the bots of an account.
 func listBots(c *request.Call, page pageQuery) error {
 	after, ok := strings.CutPrefix(page.cursor, "after:")
 	if page.cursor != "" && !ok {

@@ -78,7 +78,6 @@ func checkConfig(c *request.Call) error {
 	return replaceConfig(c, configWrite{via: wire.ViaPush, dryRun: true})
 }
 
-// replaceConfig reads the config in the body, and makes the write with it.
 func replaceConfig(c *request.Call, w configWrite) error {
 	body, err := c.ReadText("the body", c.Hub.Limits.ConfigBytes+request.MaxJSON)
 	if err != nil {
@@ -177,7 +176,6 @@ type configWrite struct {
 // writes reports whether the write changes the config, or would without dryRun.
 func (w *configWrite) writes() bool { return w.config != nil || w.patch != nil }
 
-// apply returns what the config is after the write.
 func (w *configWrite) apply(c *request.Call, former store.Revision) (config flat.Config, err error) {
 	if w.config != nil {
 		return *w.config, nil
@@ -332,7 +330,6 @@ func saveConfig(
 	return before, after, err
 }
 
-// configChanged is the 412 of a write whose condition is not met by the config as it is now.
 func configChanged(c *request.Call, condition store.Condition, now store.Revision) error {
 	p := request.RevisionChanged("the config of " + c.Ref().String() + " is not the one that If-Match names")
 	condition.Match = nil

@@ -43,7 +43,6 @@ func fetchDescription(c *request.Call, account, address string) ([]byte, error) 
 	return data, fetchProblem(err)
 }
 
-// fetchProblem converts an error of package fetch to a problem.
 func fetchProblem(err error) error {
 	if own, ok := errors.AsType[*request.Problem](err); ok { // not enough memory
 		return own

@@ -48,7 +48,6 @@ func createDraft(c *request.Call) error {
 	return resourceProblem(c, err)
 }
 
-// getDraft responds with a shared change.
 func getDraft(c *request.Call) error {
 	draft, err := c.View().Draft(c.Resource.ID, pat.Hash(c.Param("draft")))
 	if errors.Is(err, store.ErrNotFound) {

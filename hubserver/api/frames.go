@@ -27,7 +27,6 @@ type frames struct {
 	length int64            // of the next frame; 0: it was not read yet
 }
 
-// receiveFrames is receive for frames.
 func (u *upload) receiveFrames(resource int64, before store.Revision) ([]byte, error) {
 	if u.base != "" && (u.base != before.Digest || before.Damaged) {
 		return nil, planOutdated(before.Digest, nil)

@@ -64,7 +64,6 @@ func setRateLimit(c *request.Call, req *wire.RateLimitConfig) error {
 	return answerRateLimit(c, bot, created, err)
 }
 
-// getRateLimit responds with the rate limits of a bot, and how much of them it has used.
 func getRateLimit(c *request.Call) error {
 	id, refID, err := botNames(c)
 	if err != nil {
@@ -74,7 +73,6 @@ func getRateLimit(c *request.Call) error {
 	return answerRateLimit(c, bot, false, err)
 }
 
-// botProblem converts an error of looking up the bot that the query names.
 func botProblem(c *request.Call, err error) error {
 	switch {
 	case errors.Is(err, store.ErrBotMismatch):

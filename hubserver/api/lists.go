@@ -27,7 +27,6 @@ const (
 	maxPage     = 200
 )
 
-// pageLimit returns how many items the query asks for.
 func pageLimit(q url.Values) (int, error) {
 	text := q.Get("limit")
 	if text == "" {

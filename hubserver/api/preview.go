@@ -26,7 +26,6 @@ func previewStack(c *request.Call, p store.Project) error {
 	return sendVersion(c, p.Stack.ID, &v)
 }
 
-// previewAPI responds with the description of the project's API in its JSON form.
 func previewAPI(c *request.Call, p store.Project) error {
 	if err := mayPreview(c, "API", p.API, p.PublicPreview); err != nil {
 		return err

@@ -210,7 +210,6 @@ func versionOf(c *request.Call, id int64, stack, number string) (v store.StackVe
 	return v, err
 }
 
-// getBundle responds with a tar of the files of a version.
 func getBundle(c *request.Call, v store.StackVersion) error {
 	return sendVersion(c, c.Resource.ID, &v)
 }

@@ -47,7 +47,6 @@ type archive struct {
 	content []byte       // of a file
 }
 
-// receiveTar is receive for a tar.
 func (u *upload) receiveTar(resource int64) ([]byte, error) {
 	inflated, err := u.inflate()
 	if err != nil {

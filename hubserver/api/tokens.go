@@ -142,7 +142,6 @@ func listTokens(c *request.Call) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-// listBotTokens responds with the valid tokens of a bot.
 func listBotTokens(c *request.Call) error {
 	bot, err := pathBot(c, c.View().Bot)
 	if err != nil {
@@ -249,7 +248,6 @@ func endSession(c *request.Call) error {
 	})
 }
 
-// noSuchToken is the 404 about a token of an owner.
 func noSuchToken(id, owner string) error {
 	return request.NotFound(fmt.Sprintf("token %.12s of %s", id, owner))
 }

@@ -98,7 +98,6 @@ func restoreProject(c *request.Call) error {
 	return err
 }
 
-// noDeleted is the 404 about the deleted project that the path names.
 func noDeleted(c *request.Call) error { return request.NotFound("deleted project " + c.Ref().String()) }
 
 // listDeleted responds with a page of the deleted projects that the caller may restore.

@@ -164,7 +164,6 @@ type Preview struct {
 	CanOpen bool // the viewer may publish what the preview is made from, or end that
 }
 
-// previewPage shows the Preview tab.
 func previewPage(c *request.Call, p *Project) error {
 	frame, err := frameOf(c, p)
 	if err != nil {

@@ -111,7 +111,6 @@ func startSession(c *request.Call, tx *store.Tx, s *store.Session) (secret strin
 	}, tx.CreateSession(s)
 }
 
-// signOut ends the session.
 func signOut(c *request.Call) error {
 	if err := c.Visit(); err != nil {
 		return err

@@ -44,7 +44,6 @@ func parse() map[string]*template.Template {
 	return all
 }
 
-// render returns the page of the template of that name.
 func render(name string, data any) ([]byte, error) {
 	var b bytes.Buffer
 	err := templates[name].ExecuteTemplate(&b, "layout", data)
@@ -95,7 +94,6 @@ func icon(name string) template.HTML {
 // hues is how many colours of faces the style sheet has.
 const hues = 6
 
-// hue returns the number of the colour of a name's face.
 func hue(name string) uint32 {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(name)) // it never fails
@@ -114,7 +112,6 @@ func did(via string) string {
 	return text
 }
 
-// short returns the first 12 characters of a digest.
 func short(digest string) string { return digest[:min(12, len(digest))] }
 
 // ago says how long ago t was, or how soon it is.

@@ -29,7 +29,6 @@ type session struct {
 	CanEnd  bool // this session may end it
 }
 
-// tokensPage lists the user's own tokens and sessions.
 func tokensPage(c *request.Call) error {
 	if signedIn, err := needSession(c, tokensPath); !signedIn {
 		return err
@@ -104,7 +103,6 @@ var scopeTexts = map[wire.Scope]string{
 	wire.ScopeUseLimit:      "count the requests of a bot",
 }
 
-// choicesOf returns what the caller can choose for a token.
 func choicesOf(c *request.Call) (all choices) {
 	if refused, ok := errors.AsType[*request.Problem](c.NeedTokens()); ok {
 		all.NoTokens = sentence(refused.Detail)
@@ -133,7 +131,6 @@ func fits(text string, end store.Time) bool {
 	return end == 0 || life != 0 && time.Now().Add(life).Before(end.Time())
 }
 
-// chosen returns the scopes and the end of a token that a form asks for.
 func chosen(c *request.Call, tx *store.Tx, form url.Values) (scopes string, ends store.Time, err error) {
 	asked := strings.Join(form["scopes"], " ")
 	if scopes, err = c.OwnScopes(request.ScopesIn(asked)); err != nil {

@@ -34,7 +34,6 @@ func isTrusted(address string, proxies []netip.Prefix) bool {
 	return ok && slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// host returns a network address without its port.
 func host(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -182,7 +182,6 @@ func (c *Call) AccountInQuery() string {
 	return ""
 }
 
-// count counts the request of a bot against its limits.
 func (c *Call) count() error {
 	if c.Access == nil || !c.Access.IsBot() || c.Endpoint.Op == wire.OpTakeRateLimit { // its handler counts
 		return nil
@@ -223,7 +222,6 @@ func (c *Call) require(query store.AccessQuery, a *store.Access, needed wire.Rol
 	return c.NeedScope(scope)
 }
 
-// credentials adds the caller's token or session to a query.
 func (c *Call) credentials(query store.AccessQuery) store.AccessQuery {
 	if c.Access.Session != 0 {
 		query.Session = c.Access.Hash

@@ -125,7 +125,6 @@ const permissions = "accelerometer=(), bluetooth=(), camera=(), display-capture=
 // maxFields is how many header fields a request may have. Each takes many times its bytes in memory.
 const maxFields = 100
 
-// checkFields refuses a request with too many header fields.
 func checkFields(header http.Header) error {
 	n := 0
 	for _, values := range header {
@@ -203,7 +202,6 @@ func (c *Call) NeedResource() error {
 	return p
 }
 
-// noResource is the 404 about a resource that does not exist.
 func noResource(query store.AccessQuery) *Problem {
 	kind := query.Kind
 	if kind == store.KindAPI {

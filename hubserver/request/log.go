@@ -11,7 +11,6 @@ import (
 	"example.com/projecthub/hubclient/pat"
 )
 
-// log writes the line that every request has in the log.
 func (c *Call) log(took time.Duration) {
 	attrs := append(make([]slog.Attr, 0, 11), // as many as there can be
 		slog.String("request", c.ID), slog.String("method", c.R.Method), slog.String("route", c.route.pattern),
@@ -60,7 +59,6 @@ func (h tokenless) WithGroup(name string) slog.Handler { return tokenless{h.Hand
 // maxLogged bounds a value in the log, which may be a caller's path, in bytes.
 const maxLogged = 2 << 10
 
-// cleaned shortens tokens and long texts in attrs.
 func cleaned(attrs []slog.Attr) []slog.Attr {
 	for i, a := range attrs {
 		if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny { // no text

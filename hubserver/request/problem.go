@@ -61,7 +61,6 @@ func Unauthorized(code wire.Code, detail string) *Problem {
 	return Problemf(http.StatusUnauthorized, code, "%s", detail).WithHeader("WWW-Authenticate", challenge)
 }
 
-// unknownToken is the 401 for an unknown or deleted token.
 func unknownToken() *Problem {
 	return Unauthorized(wire.CodeUnauthorized, "this hub does not know the token")
 }

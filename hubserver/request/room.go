@@ -83,7 +83,6 @@ func (c *Call) hold() *hold {
 	return c.held
 }
 
-// client returns for whom the call takes memory.
 func (c *Call) client() client {
 	if c.Access != nil {
 		return client{name: c.Access.Caller.Account}
@@ -91,7 +90,6 @@ func (c *Call) client() client {
 	return client{name: c.Network(), isStranger: true}
 }
 
-// release gives back all that the call holds.
 func (c *Call) release() {
 	if c.held != nil {
 		c.held.leave()
@@ -178,7 +176,6 @@ func (h *hold) mayHold(bytes int64) error {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }
 
-// need is [Call.Need].
 func (h *hold) need(ctx context.Context, n int64) error {
 	bytes := h.bytes.Load() + n
 	if n < 0 || bytes < 0 { // the size in a damaged row
@@ -218,7 +215,6 @@ func busy(own bool) *Problem {
 	return Unavailable(2, "the hub is too busy for this request")
 }
 
-// free gives n bytes back.
 func (h *hold) free(n int64) {
 	h.bytes.Add(-n)
 	h.room.used.Add(-n)

@@ -108,7 +108,6 @@ func (d Done) Rows() (rows []store.AuditRow) {
 	return rows
 }
 
-// audit adds the rows of done to the audit log.
 func (c *Call) audit(tx *store.Tx, done Done) error {
 	for _, row := range done.Rows() {
 		if row.Actor == "" {

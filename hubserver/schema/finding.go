@@ -119,7 +119,6 @@ func compared(relation string, want, got *big.Rat) (detail string, wanted, compa
 	return fmt.Sprintf("must be %s %s, not %s", relation, quote(w), quote(g)), w, g
 }
 
-// typed puts an article before the name of a JSON type.
 func typed(name string) string {
 	switch name {
 	case "null":
