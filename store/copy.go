@@ -45,13 +45,10 @@ const copying = "copying"
 
 func (s *Store) checkComplete(ctx context.Context) error {
 	unfinished, err := s.View(ctx).Exists("SELECT 1 FROM tasks WHERE name = ?", copying)
-	if err != nil {
-		return err
-	}
 	if unfinished {
 		return ErrUnfinished
 	}
-	return nil
+	return err
 }
 
 // CopyTo copies all rows, as they are at one moment, to another store, which may use the other kind of database. That

@@ -192,13 +192,10 @@ func (tx *Tx) DeleteProject(id int64, by string) (keptUntil Time, err error) {
 // preview ends, which previewEnded reports. ErrNotFound if the project is not deleted any more, ErrExists if the
 // name is taken, ErrNoAPI if no API has the name of its API.
 func (tx *Tx) RestoreProject(t Trashed, slug string) (p Project, previewEnded bool, err error) {
-	restored, err := tx.change(`UPDATE resources SET deleted_at = 0, deleted_by = '', slug = ?
-		WHERE id = ? AND deleted_at <> 0`, slug, t.ID)
+	err = tx.One(sqldb.Row(&p.ID), `UPDATE resources SET deleted_at = 0, deleted_by = '', slug = ?
+		WHERE id = ? AND deleted_at <> 0 RETURNING id`, slug, t.ID)
 	if err != nil {
 		return p, false, err
-	}
-	if !restored {
-		return p, false, ErrNotFound
 	}
 	if err := tx.takeName(t.AccountID, KindProject, slug); err != nil {
 		return p, false, err
