@@ -118,6 +118,9 @@ func TestCollect_IsDueAgainAfterAWriteInterruptedIt(t *testing.T) {
 			group.Go(func() {
 				err := s.Write(t.Context(), func(tx *store.Tx) error {
 					err := tx.Named(project)
+					if err == nil { // a query sends what waits to be sent, so that the project is locked from here on
+						_, err = tx.Project(project)
+					}
 					begun <- true
 					time.Sleep(wait)
 					return err
