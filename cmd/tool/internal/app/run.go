@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -26,13 +27,11 @@ var Version = ""
 
 // Exit codes.
 const (
-	exitDone        = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitDiffers     = 3
-	exitHangup      = 129
-	exitInterrupted = 130
-	exitTerminated  = 143
+	exitDone      = 0
+	exitFailed    = 1
+	exitUsage     = 2
+	exitDiffers   = 3
+	exitSignalled = 128 // and the number of the signal, as in a shell
 )
 
 // ErrDiffers ends a command whose --exit-code was given with exit code 3. Nothing is
@@ -218,15 +217,9 @@ func (a *App) exit(err error) int {
 		return exitFailed
 	}
 	a.reportInterrupt(err)
-	switch a.EndedBy() {
-	case syscall.SIGTERM:
-		return exitTerminated
-	case syscall.SIGHUP:
-		return exitHangup
-	case 0: // no signal yet
-		if a.Streams.HungUp() {
-			return exitHangup
-		}
+	ended := a.EndedBy()
+	if ended == 0 && a.Streams.HungUp() { // no signal yet
+		ended = syscall.SIGHUP
 	}
-	return exitInterrupted
+	return exitSignalled + int(cmp.Or(ended, syscall.SIGINT))
 }
