@@ -96,18 +96,13 @@ func FirstOnly(complete Completion) Completion {
 	}
 }
 
-// CompleteLocal completes the name of a local project, where none is given yet.
-func (a *App) CompleteLocal(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return FirstOnly(a.LocalNames)(c, args, typed)
-}
-
 // CompleteLocals completes the names of local projects that are not given yet.
 func (a *App) CompleteLocals(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	names, directive := a.LocalNames(c, nil, "")
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) }), directive
 }
 
-// LocalNames completes the value of a flag that names a local project.
+// LocalNames completes the name of a local project.
 func (a *App) LocalNames(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
 	if ws, err := workspace.Find(a.Dir); err == nil {
 		names, _ = ws.Projects()
@@ -142,11 +137,11 @@ func (a *App) FromHub(find func(ctx context.Context, hub *identity.Hub) ([]strin
 		if err := a.readEnv(c); err == nil && len(args) > 0 && a.InEnvironment() {
 			_, _ = a.Locals(ctx, args[0]) // uses its hub; without it, the usual hub is asked
 		}
+		var found []string
 		hub, err := a.ConnectTo(ctx, false)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+		if err == nil {
+			found, err = find(ctx, hub)
 		}
-		found, err := find(ctx, hub)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

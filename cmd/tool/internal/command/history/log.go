@@ -123,7 +123,7 @@ otherwise, and the last 20 sets of base files.`,
   tool log web -n 5 --base-files
   tool log --project @acme/web --json`,
 		Args:              app.MaybeLocal,
-		ValidArgsFunction: a.CompleteLocal,
+		ValidArgsFunction: app.FirstOnly(a.LocalNames),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			if n < 0 {
 				return cmdline.Usagef("-n is a number of entries, 0 for all, not %d", n)
@@ -276,7 +276,7 @@ func projectAndRevision(c *cobra.Command, args []string) error {
 func completeRevision(a *app.App) app.Completion {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) != 1 {
-			return a.CompleteLocal(c, args, typed)
+			return app.FirstOnly(a.LocalNames)(c, args, typed)
 		}
 		return a.FromHub(func(ctx context.Context, hub *identity.Hub) (found []string, err error) {
 			project, err := a.ParseProject(args[0])

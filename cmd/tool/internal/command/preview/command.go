@@ -61,7 +61,7 @@ at an address that nobody can guess. The API's description is the file that
 source names in client.json, else the one that the hub has for the project.`,
 		Example:           "  tool preview web\n  tool preview web --env production\n  tool preview web --local --no-input",
 		Args:              app.MaybeLocal,
-		ValidArgsFunction: a.CompleteLocal,
+		ValidArgsFunction: app.FirstOnly(a.LocalNames),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			if len(args) == 0 && a.Strict() {
 				return a.NeedsLocal()

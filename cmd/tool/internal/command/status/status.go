@@ -131,7 +131,7 @@ With --exit-code it is 3 if the settings of a project or an environment that has
 a destination are not the same as the hub's config, or cannot be compared.`,
 		Example:           "  tool status\n  tool status web --exit-code",
 		Args:              app.MaybeLocal,
-		ValidArgsFunction: a.CompleteLocal,
+		ValidArgsFunction: app.FirstOnly(a.LocalNames),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
 			name := strings.Join(args, "")
 			return failure.Doing(run(ctx, a, name, exitCode), name, "show the status")
