@@ -29,17 +29,12 @@ func listCommand(a *app.App) *cobra.Command {
 		Name:    "project",
 		Heading: "projects",
 		Short:   "List your hub projects, or those of an account",
-		Find: func(ctx context.Context, hub *identity.Hub, l app.Listing) (app.Result, error) {
-			if deleted {
-				return findDeleted(ctx, hub, l)
-			}
-			return findAll(ctx, hub, l)
-		},
+		Find:    findAll,
 	}
 	c := a.ListCommand(l)
 	c.PreRun = func(*cobra.Command, []string) {
 		if deleted {
-			l.Heading = "deleted projects"
+			l.Heading, l.Find = "deleted projects", findDeleted
 		}
 	}
 	c.Flags().BoolVar(&deleted, "deleted", false, "list deleted projects that can be restored instead")
