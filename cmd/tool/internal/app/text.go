@@ -57,18 +57,14 @@ func Scopes(scopes []wire.Scope, only wire.Restriction) string {
 	for i, s := range scopes {
 		names[i] = string(s)
 	}
-	return cmp.Or(strings.Join(names, ", "), "read only") + restricted(only)
-}
-
-// restricted returns where a token is valid, such as " on @acme", or "" for everywhere.
-func restricted(only wire.Restriction) string {
+	allowed := cmp.Or(strings.Join(names, ", "), "read only")
 	switch {
 	case only.Account != "":
-		return " on @" + only.Account
+		return allowed + " on @" + only.Account
 	case !only.Project.IsZero():
-		return " on " + only.Project.String()
+		return allowed + " on " + only.Project.String()
 	}
-	return ""
+	return allowed
 }
 
 // Expiry says when a token expires.
