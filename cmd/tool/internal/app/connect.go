@@ -119,19 +119,15 @@ func (a *App) StatusLine() string {
 	case id.Token == "":
 		line += ", not logged in"
 	}
-	return a.MarkHub(a.InEnv(line))
+	return a.MarkHub(line)
 }
 
-// InEnv puts the environment in use, if any, before a line that names the hub.
-func (a *App) InEnv(line string) string {
-	if a.env.name == "" {
-		return line
-	}
-	return a.env.name + ": " + line
-}
-
-// MarkHub marks a line that names the hub in use, if that is not the workspace's.
+// MarkHub puts the environment in use, if any, before a line that names the hub, and marks a hub
+// that is not the workspace's.
 func (a *App) MarkHub(line string) string {
+	if a.InEnvironment() {
+		line = a.env.name + ": " + line
+	}
 	if id, err := a.Identity(); err == nil && id.UsesOtherHub() {
 		return "! other hub: " + line
 	}
@@ -211,7 +207,7 @@ func (a *App) Reach(id *identity.Identity) (*identity.Hub, error) {
 		UserAgent: "tool/" + cmdline.Version(Version), Timeout: a.Timeout, Roots: roots,
 		AllowHTTP: a.Getenv("TOOL_ALLOW_HTTP") == "1",
 	}
-	wantsNotices := a.wantsNotices()
+	wantsNotices := a.watched() && a.Getenv("TOOL_NO_UPDATE_NOTICE") != "1"
 	opts.Trace = func(t hubclient.Attempt) {
 		if ExpiresSoon(&t.TokenExpires) && time.Until(t.TokenExpires) > 0 {
 			a.expiring.Store(&expiring{id: id, end: t.TokenExpires})
@@ -352,11 +348,6 @@ func (a *App) OpenPage(ctx context.Context, hub *identity.Hub, address string) e
 
 // newerHub is a hub of a later release than this program.
 type newerHub struct{ origin, version string }
-
-// wantsNotices reports whether a person reads that there is a later release.
-func (a *App) wantsNotices() bool {
-	return a.watched() && a.Getenv("TOOL_NO_UPDATE_NOTICE") != "1"
-}
 
 // noteVersion remembers the version of a hub that answered, if it is a later release than this
 // program, which must be of a release itself.

@@ -192,7 +192,7 @@ func (h *overview) load(ctx context.Context) prompts.Home {
 		return view
 	}
 	if h.status.Identity != nil {
-		view.Status = a.MarkHub(a.InEnv(id.Origin + " as " + h.status.Identity.Name))
+		view.Status = a.MarkHub(id.Origin + " as " + h.status.Identity.Name)
 	} else if err == nil {
 		view.Notices = []prompts.Said{{Text: "You are not logged in. Press i to log in."}}
 	}
