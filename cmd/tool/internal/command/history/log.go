@@ -37,11 +37,11 @@ func (*log) Paged() {}
 func (r *log) Text(w *app.Printer) {
 	var rows [][]string
 	for _, e := range r.Config {
-		rows = append(rows, withMessage(row(e), e.Message))
+		rows = append(rows, row(e))
 	}
 	for _, e := range r.BaseFiles {
 		size := fmt.Sprintf("%s, %s", app.Count(e.Count, "file", "files"), app.Bytes(e.Bytes))
-		rows = append(rows, withMessage(append(row(e.ConfigEntry()), size), e.Message))
+		rows = append(rows, row(e.ConfigEntry(), size))
 	}
 	if len(rows) == 0 {
 		w.Line("%s has no history yet", r.Project)
@@ -82,20 +82,17 @@ func painted(th *tui.Theme, column int, cell string) string {
 	return cell
 }
 
-// withMessage adds the message of an entry to its row, if it has one.
-func withMessage(row []string, message string) []string {
-	if message == "" {
-		return row
-	}
-	return append(row, app.Cell(message))
-}
-
-// row is a line of a log. It starts with the number, because a restored revision occurs more than once.
-func row(e wire.ConfigEntry) []string {
-	return []string{
+// row is a line of a log, with size before the message of an entry that has one. It starts with the
+// number, because a restored revision occurs more than once.
+func row(e wire.ConfigEntry, size ...string) []string {
+	cells := append([]string{
 		fmt.Sprintf("r%d", e.Number), app.ShortRevision(e.Revision), strings.TrimPrefix(app.Ago(e.UpdatedAt), "on "),
 		app.Cell(e.UpdatedBy), string(e.UpdatedVia), fmt.Sprintf("+%d ~%d -%d", e.Added, e.Changed, e.Removed),
+	}, size...)
+	if e.Message != "" {
+		cells = append(cells, app.Cell(e.Message))
 	}
+	return cells
 }
 
 // defaultEntries is how many entries a log shows unless -n says otherwise.
