@@ -187,6 +187,16 @@ func (l *Listing) Text(w *Printer) {
 	w.Columns(l.Rows, nil)
 }
 
+// ParseAccount returns the name of an account that is typed with or without the @. what is the kind of account,
+// such as: an org.
+func ParseAccount(typed, what string) (string, error) {
+	name := strings.TrimPrefix(typed, "@")
+	if !ref.ValidName(name) {
+		return "", cmdline.Usagef("%q is not %s: an account is %s", typed, what, ref.Rule)
+	}
+	return name, nil
+}
+
 // ListCommand returns the command list.
 func (a *App) ListCommand(l *List) *cobra.Command {
 	return a.HubFlags(&cobra.Command{
@@ -196,9 +206,12 @@ func (a *App) ListCommand(l *List) *cobra.Command {
 		Example: "  tool " + l.Name + " list\n  tool " + l.Name + " list acme",
 		Args:    cmdline.AtMost("<account>"),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
-			account := strings.TrimPrefix(strings.Join(args, ""), "@")
-			if account != "" && !ref.ValidName(account) {
-				return cmdline.Usagef("%q is not an account: an account is %s", account, ref.Rule)
+			var account string
+			if len(args) > 0 {
+				var err error
+				if account, err = ParseAccount(args[0], "an account"); err != nil {
+					return err
+				}
 			}
 			return a.Call(ctx, Action{Doing: "list " + l.Heading}, func(hub *identity.Hub) (Result, error) {
 				return l.Find(ctx, hub, Listing{Account: account, Heading: l.Heading})

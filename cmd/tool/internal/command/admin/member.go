@@ -6,14 +6,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/internal/cmdline"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/identity"
-	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/prompts"
 )
@@ -35,13 +33,13 @@ func aboutOrg(
 				return err
 			}
 		}
-		org, err := parseAccount(args[0], "an org")
+		org, err := app.ParseAccount(args[0], "an org")
 		if err != nil {
 			return err
 		}
 		user := ""
 		if len(args) > 1 {
-			if user, err = parseAccount(args[1], "a user"); err != nil {
+			if user, err = app.ParseAccount(args[1], "a user"); err != nil {
 				return err
 			}
 		}
@@ -58,16 +56,6 @@ func checkRole(typed string) error {
 		return cmdline.Usagef("--role is reader, writer or admin, not %q", typed)
 	}
 	return nil
-}
-
-// parseAccount returns the name of an account that is typed with or without the @. what is
-// the kind of account, such as: an org.
-func parseAccount(typed, what string) (string, error) {
-	name := strings.TrimPrefix(typed, "@")
-	if !ref.ValidName(name) {
-		return "", cmdline.Usagef("%q is not %s: an account is %s", typed, what, ref.Rule)
-	}
-	return name, nil
 }
 
 // invitation is a link that gives one person a role.

@@ -91,17 +91,19 @@ type rateLimitOptions struct {
 
 // parseRateLimitOptions checks the flags. name is a bot of the hub, or the botId of another
 // system's.
-func parseRateLimitOptions(name string, flags *rateLimitFlags) (*rateLimitOptions, error) {
+func parseRateLimitOptions(name string, flags *rateLimitFlags) (o *rateLimitOptions, err error) {
 	account := flags.account
-	o := &rateLimitOptions{bot: wire.Bot{Account: account, BotID: name}, limits: map[string]*int64{}}
+	if account != "" {
+		if account, err = app.ParseAccount(account, "an account"); err != nil {
+			return nil, err
+		}
+	}
+	o = &rateLimitOptions{bot: wire.Bot{Account: account, BotID: name}, limits: map[string]*int64{}}
 	if r, err := ref.Parse(name); err == nil && strings.HasPrefix(name, "@") {
 		if account != "" && account != r.Account() {
 			return nil, cmdline.Usagef("%s is a bot of %s, not of %s: leave out --account", r, r.Account(), account)
 		}
 		o.bot = wire.Bot{Account: r.Account(), BotRefID: r.String()}
-	}
-	if account != "" && !ref.ValidName(account) {
-		return nil, cmdline.Usagef("%q is not an account: an account is %s", account, ref.Rule)
 	}
 	for _, p := range periods {
 		limit := flags.limits[p.name]

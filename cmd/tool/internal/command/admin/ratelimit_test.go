@@ -23,7 +23,7 @@ func TestRateLimit_SetsAndShows(t *testing.T) {
 	w.Run(admin.RateLimit, "crawler", "--minute", "60", "--day", "0").Done().Prints(
 		"crawler of @alice\n  origin       "+w.Origin, "0 of 60 used", "0 of 0 used", "0 used, unlimited")
 	w.Run(admin.RateLimit, "crawler", "--hour", "5", "--unlimited", "day").Done().Prints("0 of 60 used", "0 of 5 used")
-	v := w.Run(admin.RateLimit, "crawler", "--account", "alice", "--json").Done().JSON()
+	v := w.Run(admin.RateLimit, "crawler", "--account", "@alice", "--json").Done().JSON()
 	limits, _ := v["limits"].(map[string]any)
 	if v["type"] != "rateLimit" || len(limits) != 2 || limits["minuteLimit"] != 60.0 || limits["hourLimit"] != 5.0 ||
 		v["changed"] != false {

@@ -85,9 +85,8 @@ func (f *createTokenFlags) request() (request wire.CreateToken, err error) {
 		request.Scopes = []wire.Scope{wire.ScopeWriteConfig}
 	}
 	if f.account != "" {
-		request.Account = strings.TrimPrefix(f.account, "@")
-		if !ref.ValidName(request.Account) {
-			return request, cmdline.Usagef("--account: %q is not an account: an account is %s", f.account, ref.Rule)
+		if request.Account, err = app.ParseAccount(f.account, "an account"); err != nil {
+			return request, err
 		}
 	}
 	if f.project != "" {
