@@ -149,6 +149,8 @@ func (r *reader) explain(err error) *SyntaxError {
 		reason = fmt.Sprintf("%q is set twice", e.JSONPointer.LastToken())
 	case errors.Is(e.Err, io.ErrUnexpectedEOF):
 		reason = "the file ends in the middle of a value"
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")): // as PowerShell writes
+		reason = "the file is UTF-16: save it as UTF-8"
 	case startsComment(text[offset:]):
 		reason = "JSON has no comments"
 	case closes && afterComma:
