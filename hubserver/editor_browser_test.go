@@ -388,24 +388,36 @@ func TestEditor_EditsAllKeysAsJSON(t *testing.T) {
 	t.Parallel()
 	hub := one(t, nil)
 	hub.project()
-	hub.settings(`{"title": "Pets", "size": 1.0, "old": true, "theirs": 1}`)
+	hub.settings(`{"title": "Pets", "size": 1.0, "old": true, "theirs": 1, "pages": {"index.html": 1}}`)
 	b := edit(t, hub, "alice")
 	act(t, b, `press("JSON")`)
-	await(t, b, `input("Settings").value.includes('"size": 1.0,')`)
-	act(t, b, `change(input("Settings"), "{")`)
-	act(t, b, `press("Apply", dialog())`)
+	await(t, b, `input("Settings").value.includes('"index.html": 1')`)
+	act(t, b, `change(input("Settings"), "{"); press("Apply", dialog())`)
 	await(t, b, `dialog().querySelector(".error")?.textContent.includes("position 1")`)
 
 	// What others save meanwhile stays.
-	hub.as("anna").put(clientCfg, `{"settings": {"title": "Pets", "size": 1.0, "old": true, "theirs": 2}}`).want(200)
+	hub.as("anna").put(clientCfg, `{"settings": {"title": "Pets", "size": 1.0, "old": true, "theirs": 2,
+		"pages": {"index.html": 1}}}`).want(200)
 	await(t, b, `field("theirs").value === "2"`)
-	act(t, b, `change(input("Settings"), '{"title": "Pets", "size": 2.50, "theirs": 1, "theme": {"colour": "teal"}}')`)
-	act(t, b, `press("Apply", dialog())`)
+	act(t, b, `change(input("Settings"), '{"title": "Pets", "size": 2.50, "theirs": 1, "theme": {"colour": "teal"}, ' +
+		'"pages": {"index.html": 2}}'); press("Apply", dialog())`)
 	await(t, b, `!dialog() && state("old") === "removed" && state("size") === "changed" && state("title") === "same" &&
 		state("theirs") === "same" && state("theme.colour") === "added"`)
 	save(t, b)
-	await(t, b, `notes().some(n => n.startsWith("Saved: 1 added, 1 changed, 1 removed."))`)
-	hub.wantConfig(`{"size":2.50,"theirs":2,"theme.colour":"teal","title":"Pets"}`)
+	await(t, b, `notes().some(n => n.startsWith("Saved: 1 added, 2 changed, 1 removed."))`)
+	hub.wantConfig(`{"pages.index\\.html":2,"size":2.50,"theirs":2,"theme.colour":"teal","title":"Pets"}`)
+
+	// For the same key, the choice is asked for.
+	act(t, b, `press("JSON")`)
+	await(t, b, `dialog()`)
+	hub.as("anna").put(clientCfg, `{"settings": {"size": 3}}`).want(200)
+	await(t, b, `field("size").value === "3"`)
+	act(t, b, `change(input("Settings"), '{"size": 4}')
+		press("Apply", dialog())`)
+	await(t, b, `dialog()?.textContent.includes("anna saved a key that you changed too")`)
+	act(t, b, `press("Decide later", dialog())`)
+	await(t, b, `editor.textContent.includes("5 keys")`)
+	hub.wantConfig(`{"size":3}`)
 	b.quiet(t)
 }
 

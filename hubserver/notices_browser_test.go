@@ -66,7 +66,7 @@ func TestEditor_SaysThatTheHubIsAway(t *testing.T) {
 	b := signedIn(t, hub, "alice")
 	b.visit(t, front.URL+"/@acme/web")
 	front.Config.Close()
-	await(t, b, `notes().some(n => n.startsWith("The connection to the hub is interrupted."))`)
+	await(t, b, `notes().some(n => n.startsWith("What others save is not shown now:"))`)
 
 	hub.as("anna").put(clientCfg, `{"settings": {"a": 2}}`).want(200)
 	listener, err := net.Listen("tcp", front.Listener.Addr().String())
@@ -76,5 +76,5 @@ func TestEditor_SaysThatTheHubIsAway(t *testing.T) {
 	back := &http.Server{Handler: proxy}
 	t.Cleanup(func() { back.Close() })
 	go back.Serve(listener)
-	await(t, b, `field("a").value === "2" && !notes().some(n => n.startsWith("The connection"))`)
+	await(t, b, `field("a").value === "2" && !notes().some(n => n.startsWith("What others save"))`)
 }

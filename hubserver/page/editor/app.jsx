@@ -162,7 +162,7 @@ async function start() {
     if (event === "config" && data.revision !== base.peek().revision) save.look();
     if (event === "open") unsay("away");
     if (event === "closed")
-      say("away", "warning", "The connection to the hub is interrupted. What others save is shown once it is back.");
+      say("away", "warning", "What others save is not shown now: the hub cannot be reached, or does not send it.");
   });
   addEventListener("keydown", keys);
   warn();

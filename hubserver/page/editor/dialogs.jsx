@@ -4,14 +4,13 @@
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { counts, elements, sign } from "./difference.js";
-import { about, add, rewrite, unset, values } from "./draft.js";
-import { readSettings, writeConfig } from "./edits.js";
+import { about, add, base, editsOf, unset, values } from "./draft.js";
+import { readSettings, writeSettings } from "./edits.js";
 import { blocked, present } from "./findings.js";
 import { who } from "./hub.js";
-import { parse, pretty } from "./json.js";
 import { shown } from "./keys.js";
 import { Generated } from "./pane.jsx";
-import { agree, close, phase } from "./save.js";
+import { adopt, agree, close, phase } from "./save.js";
 import { fallback, fieldType } from "./schema.js";
 import { toInput, toText, types, convert } from "./values.js";
 import { Control, Icon, Reading } from "./widgets.jsx";
@@ -221,46 +220,50 @@ function Adding({ prefix, onAdded }) {
 // rewriting is whether the whole config is edited as JSON.
 export const rewriting = signal(false);
 
-// Rewriting edits all keys at once. It changes what was changed in it: what others save meanwhile stays.
+// Rewriting edits all keys at once. What others save meanwhile stays; for the same keys, the choice is asked for.
 function Rewriting() {
-  const [from] = useState(() => values.peek());
+  const [{ values: at }] = useState(() => base.peek());
+  const [written] = useState(() => writeSettings(values.peek()));
   const area = useRef(null);
   const [problem, setProblem] = useState("");
   const id = useId();
   const submit = (end) => {
-    let to;
     try {
-      to = readSettings(area.current.value);
+      end(editsOf(readSettings(written), readSettings(area.current.value), at));
     } catch (error) {
       setProblem(error.message);
-      return;
     }
-    rewrite(from, to);
-    end();
   };
   return (
-    <Ask title="Edit as JSON" onSubmit={submit} onClose={() => { rewriting.value = false; }}
+    <Ask title="Edit as JSON" onSubmit={submit} onClose={(edits) => {
+      rewriting.value = false;
+      if (edits) adopt(edits);
+    }}
       buttons={(end) => (
         <>
           <Button onClick={() => end()}>Cancel</Button>
           <button class="button primary">Apply</button>
         </>
       )}>
-      <p class="help" id={id}>All keys of the config, or the settings of a client.json. A key that you remove here is
-        removed. Nothing is saved before you review it.</p>
+      <p class="help" id={id}>All settings, as client.json has them. A key that you remove here is removed. Nothing is
+        saved before you review it.</p>
       <textarea ref={area} class="mono whole" dir="ltr" rows={16} aria-label="Settings" aria-describedby={id}
         spellcheck={false} autocomplete="off" autofocus aria-invalid={problem ? "true" : undefined}
-        defaultValue={pretty(parse(writeConfig(from)))} />
+        defaultValue={written} />
       {problem && <p class="error" role="alert"><Icon name="warn" />{problem}</p>}
     </Ask>
   );
 }
 
-// Dialogs shows the one that is asked for.
+// Dialogs shows those that are asked for: a save that goes on may ask above what is being typed.
 export function Dialogs({ onAdded }) {
   const { name, ...of } = phase.value;
-  if (name === "reviewing") return <Review {...of} />;
-  if (name === "conflict") return <Conflict {...of} />;
-  if (rewriting.value) return <Rewriting />;
-  return adding.value !== null && <Adding prefix={adding.value} onAdded={onAdded} />;
+  return (
+    <>
+      {rewriting.value && <Rewriting />}
+      {adding.value !== null && <Adding prefix={adding.value} onAdded={onAdded} />}
+      {name === "reviewing" && <Review {...of} />}
+      {name === "conflict" && <Conflict {...of} />}
+    </>
+  );
 }

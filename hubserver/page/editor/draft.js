@@ -102,21 +102,21 @@ export function add(key, type, input) {
   return problem;
 }
 
-const removal = (key) => (before(key) === null ? undefined : { removed: true, base: before(key) });
-
 // remove takes a key out of the config.
-export const remove = (key) => put(key, removal(key));
+export const remove = (key) => put(key, before(key) === null ? undefined : { removed: true, base: before(key) });
 
-// rewrite makes the changes that lead from one config to another.
-export function rewrite(from, to) {
+// editsOf returns the edits with the changes that lead from one config to another, which were made when the
+// hub had the values at.
+export function editsOf(from, to, at) {
   const next = new Map(edits.peek());
   for (const { key, to: text } of difference(from, to)) {
+    const was = at.get(key) ?? null;
     const { type, input } = toInput(text ?? "{}");
-    const edit = text === undefined ? removal(key) : editOf(type, input, before(key));
+    const edit = text !== undefined ? editOf(type, input, was) : was !== null && { removed: true, base: was };
     if (edit) next.set(key, edit);
     else next.delete(key);
   }
-  rebase(base.peek(), next);
+  return next;
 }
 
 // reset drops the edit of a key.

@@ -2,8 +2,8 @@
 // {removed: true, base} or {type, input, text, base}: text is canonical, undefined while the input is no
 // value; base is the text that was edited, null for a key that was added.
 
-import { compare, kind, parse, quote, write } from "./json.js";
-import { clash, keyProblem } from "./keys.js";
+import { compare, kind, parse, pretty, quote, write } from "./json.js";
+import { clash, joinKey, keyProblem, splitKey } from "./keys.js";
 import { difference } from "./difference.js";
 import { toInput, toText, typeOf } from "./values.js";
 
@@ -13,27 +13,33 @@ export const readConfig = (json) => readObject(parse(json));
 // readObject is readConfig of a parsed object.
 export const readObject = (object) => new Map(Object.entries(object).map(([key, value]) => [key, write(value)]));
 
-// readSettings returns the config of settings as a person writes them, in JSON: objects in objects, keys
-// joined by dots, or both. It throws an Error that says what is wrong.
+// readSettings returns the config of settings as client.json has them: objects in objects. It throws an
+// Error that says what is wrong.
 export function readSettings(json) {
   const settings = parse(json);
   if (kind(settings) !== "object") throw new Error("The settings start with { and end with }.");
   const values = new Map();
   const read = (object, above) => {
     for (const [name, value] of Object.entries(object)) {
-      const key = above + name;
+      const path = [...above, name];
       const text = write(value);
-      if (typeOf(text) === "object" && text !== "{}") {
-        read(value, `${key}.`);
-        continue;
-      }
-      if (values.has(key)) throw new Error(`The key ${quote(key)} occurs twice.`);
-      if (keyProblem(key) !== "") throw new Error(`${quote(key)} is not a key: ${keyProblem(key)}.`);
-      values.set(key, text);
+      if (typeOf(text) === "object" && text !== "{}") read(value, path);
+      else values.set(joinKey(path), text);
     }
   };
-  read(settings, "");
+  read(settings, []);
   return values;
+}
+
+// writeSettings returns the settings of a config, as client.json has them.
+export function writeSettings(values) {
+  const settings = Object.create(null);
+  for (const [key, text] of values) {
+    const path = splitKey(key);
+    const name = path.pop();
+    path.reduce((object, part) => (object[part] ??= Object.create(null)), settings)[name] = parse(text);
+  }
+  return pretty(settings);
 }
 
 // writeConfig returns the canonical JSON of a config.

@@ -69,6 +69,11 @@ export async function decide(applies) {
   else keep();
 }
 
+// adopt makes edits, which may have been begun on an older base, the draft. Those that are not merged are held.
+export async function adopt(edited) {
+  if (!(await mergeInto(base.peek(), edited))) hold({ revision: base.peek().revision, edits: edited });
+}
+
 export function discard() {
   const dropped = edits.peek();
   rebase(base.peek(), new Map());

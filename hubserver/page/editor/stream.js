@@ -118,10 +118,12 @@ class Stream {
       });
     }
     source.addEventListener("error", () => {
-      // The browser tries again, unless the hub has refused.
-      this.#away ??= setTimeout(() => this.#tell("closed"), grace);
-      if (source.readyState !== EventSource.CLOSED) return;
+      if (source.readyState !== EventSource.CLOSED) { // the browser tries again
+        this.#away ??= setTimeout(() => this.#tell("closed"), grace);
+        return;
+      }
       setTimeout(() => this.#connect(signal, Math.min(2 * wait, longest)), wait);
+      this.#back();
       this.#tell("closed");
     });
   }

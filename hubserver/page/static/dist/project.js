@@ -1,1 +1,1 @@
-import{b as e,c as o}from"./chunk-FCOUF3XW.js";import{h as t}from"./chunk-U6XENOY2.js";import"./chunk-WOT6VMZA.js";var{project:s}=document.getElementById("written").dataset,r=`/v1/projects/${s.slice(1)}`;t(r,(i,n)=>i==="config"&&e(n.revision));o(r);
+import{b as e,c as o}from"./chunk-FZMBXKZR.js";import{h as t}from"./chunk-MTT4SCCX.js";import"./chunk-WOT6VMZA.js";var{project:s}=document.getElementById("written").dataset,r=`/v1/projects/${s.slice(1)}`;t(r,(i,n)=>i==="config"&&e(n.revision));o(r);
