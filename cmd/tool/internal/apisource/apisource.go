@@ -110,7 +110,11 @@ func encode(n *yaml.Node, plain bool) ([]byte, error) {
 	var out bytes.Buffer
 	e := yaml.NewEncoder(&out)
 	e.SetIndent(2)
-	if err := errors.Join(e.Encode(n), e.Close()); err != nil {
+	err := e.Encode(n)
+	if err == nil {
+		err = e.Close()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if out.Len() > MaxBytes {

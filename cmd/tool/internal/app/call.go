@@ -206,10 +206,10 @@ func (a *App) ListCommand(l *List) *cobra.Command {
 		Example: "  tool " + l.Name + " list\n  tool " + l.Name + " list acme",
 		Args:    cmdline.AtMost("<account>"),
 		RunE: a.Run(func(ctx context.Context, args []string) error {
-			var account string
-			if len(args) > 0 {
+			account := strings.Join(args, "")
+			if account != "" { // as an unset variable of a script leaves it
 				var err error
-				if account, err = ParseAccount(args[0], "an account"); err != nil {
+				if account, err = ParseAccount(account, "an account"); err != nil {
 					return err
 				}
 			}
