@@ -4,7 +4,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { difference } from "./difference.js";
 import { compare } from "./json.js";
-import { apply, changesOf, editOf, newKeyProblem, problems as problemsOf } from "./edits.js";
+import { apply, changesOf, editOf, editTo, newKeyProblem, problems as problemsOf } from "./edits.js";
 import { fallback, fieldType } from "./schema.js";
 import { toInput, toText } from "./values.js";
 
@@ -90,10 +90,7 @@ const before = (key) => base.peek().values.get(key) ?? null;
 export const set = (key, type, input) => put(key, editOf(type, input, before(key)));
 
 // setText records a canonical text for a key.
-export function setText(key, text) {
-  const { type, input } = toInput(text);
-  set(key, type, input);
-}
+export const setText = (key, text) => put(key, editTo(text, before(key)));
 
 // add records a new key, and returns why it cannot, "" if it can.
 export function add(key, type, input) {
@@ -103,16 +100,14 @@ export function add(key, type, input) {
 }
 
 // remove takes a key out of the config.
-export const remove = (key) => put(key, before(key) === null ? undefined : { removed: true, base: before(key) });
+export const remove = (key) => put(key, editTo(undefined, before(key)));
 
 // editsOf returns the edits with the changes that lead from one config to another, which were made when the
 // hub had the values at.
 export function editsOf(from, to, at) {
   const next = new Map(edits.peek());
   for (const { key, to: text } of difference(from, to)) {
-    const was = at.get(key) ?? null;
-    const { type, input } = toInput(text ?? "{}");
-    const edit = text !== undefined ? editOf(type, input, was) : was !== null && { removed: true, base: was };
+    const edit = editTo(text, at.get(key) ?? null);
     if (edit) next.set(key, edit);
     else next.delete(key);
   }

@@ -54,6 +54,14 @@ export function editOf(type, input, base) {
   return text !== undefined && text === base ? undefined : { type, input, text, base };
 }
 
+// editTo returns the edit that makes a key have a canonical text, undefined to remove it; undefined if that
+// changes nothing of base.
+export function editTo(text, base) {
+  if (text === undefined) return base === null ? undefined : { removed: true, base };
+  const { type, input } = toInput(text);
+  return editOf(type, input, base);
+}
+
 // apply returns the config with the edits. What was typed and is no value counts as not typed yet.
 export function apply(values, edits) {
   const edited = new Map(values);
@@ -80,14 +88,7 @@ export function writePatch(changes, edits) {
 }
 
 // undoing returns the edits that undo changes on a config that contains them.
-export function undoing(changes) {
-  return new Map(
-    changes.map(({ key, from, to }) => {
-      const base = to ?? null;
-      return [key, from === undefined ? { removed: true, base } : { ...toInput(from), text: from, base }];
-    }),
-  );
-}
+export const undoing = (changes) => new Map(changes.map(({ key, from, to }) => [key, editTo(from, to ?? null)]));
 
 // newKeyProblem returns why a key cannot be added to keys, a Set of those that hold a value; "" if it can.
 export function newKeyProblem(key, keys) {
