@@ -335,7 +335,7 @@ func TestGetArchive_ReadersSeeOneSetOrTheOther(t *testing.T) {
 	})
 }
 
-func needPrograms(t *testing.T, programs ...string) {
+func needPrograms(t testing.TB, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {

@@ -76,6 +76,7 @@ func (w *workshop) without(need string) {
 // node makes the pinned programs of npm available in the directory.
 func (w *workshop) node() {
 	w.Helper()
+	needPrograms(w, "node")
 	modules, err := filepath.Abs(filepath.Join(generators, "node_modules"))
 	if err != nil {
 		w.Fatal(err)
@@ -113,7 +114,6 @@ func TestOpenAPI_GeneratesGoClient(t *testing.T) {
 }
 
 func TestOpenAPI_GeneratesTypeScript(t *testing.T) {
-	needPrograms(t, "node")
 	w := newWorkshop(t, "package.json", "main.ts")
 	w.node()
 	w.run("node_modules/.bin/openapi-typescript", "openapi.json", "--output", "hub.d.ts")
@@ -122,7 +122,6 @@ func TestOpenAPI_GeneratesTypeScript(t *testing.T) {
 }
 
 func TestOpenAPI_PassesLinters(t *testing.T) {
-	needPrograms(t, "node")
 	w := newWorkshop(t, "redocly.yaml", ".spectral.yaml")
 	w.node()
 	out := w.run("node_modules/.bin/redocly", "lint", "--format", "json", "openapi.json") // fails for errors only
