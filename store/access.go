@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -126,6 +127,33 @@ func Rank(role string) int { return slices.Index(roles, role) }
 // Access has to check whether it is revoked, expired or disabled. For a caller without a role it reads nothing of a
 // resource: the time that takes would reveal whether it exists.
 func (v View) Access(q AccessQuery) (*Access, error) {
+	r, err := v.access(q)
+	if err == nil && r.Role != "" && r.Resource.ID == 0 && q.Slug != "" { // it may be a former name
+		present := q
+		err = v.One(sqldb.Row(&present.Slug), `SELECT r.slug FROM renames n JOIN resources r ON r.id = n.resource_id
+			AND r.deleted_at = 0 WHERE n.account_id = ? AND n.kind = ? AND n.slug = ?`, r.AccountID, q.Kind, q.Slug)
+		if err == nil {
+			r, err = v.access(present)
+		} else if errors.Is(err, ErrNotFound) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Resource.AccountID = r.AccountID
+	named := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}
+	if !r.Only.Allows(named) {
+		r.Role, r.Resource.ID, r.Config, r.Schema = "", 0, Revision{}, SettingsSchema{}
+	}
+	if r.Resource.ID == 0 {
+		r.Resource.Slug = q.Slug
+	}
+	return r, nil
+}
+
+// access is Access by the present name of the resource, without the restriction of the token.
+func (v View) access(q AccessQuery) (*Access, error) {
 	text, hash := byToken, q.Token
 	switch {
 	case q.Session != "":
@@ -149,18 +177,7 @@ func (v View) Access(q AccessQuery) (*Access, error) {
 	if q.Schema {
 		to = append(to, r.Schema.fields()...)
 	}
-	if err := v.One(to, text, q.Account, q.Kind, q.Slug, q.Kind, q.Slug, hash); err != nil {
-		return nil, err
-	}
-	r.Resource.AccountID = r.AccountID
-	named := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}
-	if !r.Only.Allows(named) {
-		r.Role, r.Resource.ID, r.Config, r.Schema = "", 0, Revision{}, SettingsSchema{}
-	}
-	if r.Resource.ID == 0 {
-		r.Resource.Slug = q.Slug
-	}
-	return r, nil
+	return r, v.One(to, text, q.Account, q.Kind, q.Slug, hash)
 }
 
 // Access is [View.Access], which with AccessQuery.Lock first locks the resource, see lock, without a round trip of its
@@ -194,9 +211,8 @@ const (
 		LEFT JOIN resources ores ON ores.id = t.resource_id
 		LEFT JOIN accounts o ON o.name = ? AND o.disabled_at = 0
 		LEFT JOIN members m ON m.user_id = u.id AND m.account_id = o.id AND t.bot_id IS NULL
-		LEFT JOIN resources r ON r.deleted_at = 0 AND r.id = CASE WHEN o.id = u.id OR m.role IS NOT NULL THEN COALESCE(
-			(SELECT id FROM resources WHERE account_id = o.id AND kind = ? AND slug = ? AND deleted_at = 0),
-			(SELECT resource_id FROM renames WHERE account_id = o.id AND kind = ? AND slug = ?)) END
+		LEFT JOIN resources r ON r.account_id = o.id AND r.kind = ? AND r.slug = ? AND r.deleted_at = 0
+			AND (o.id = u.id OR m.role IS NOT NULL)
 		LEFT JOIN projects p ON p.id = r.id`
 	tokenColumns = accessColumns + `0, t.scopes, t.expires_at, t.revoked_at, t.used_at, ` + accessRest
 	tokenTables  = `
