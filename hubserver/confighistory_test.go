@@ -37,6 +37,10 @@ func TestConfigHistory_SaysWhoChangedWhat(t *testing.T) {
 		if newest.Parent != oldest.Revision || newest.Added != 1 || newest.Changed != 1 || newest.Removed != 1 {
 			t.Errorf("the newest entry is %+v", newest)
 		}
+		keys := wire.Names{Added: []string{"d"}, Changed: []string{"a"}, Removed: []string{"b.c"}}
+		if !cmp.Equal(newest.Keys, keys) {
+			t.Errorf("the newest entry changed %+v", newest.Keys)
+		}
 		if oldest.Parent != "" || oldest.Added != 2 || oldest.UpdatedVia != wire.ViaPush ||
 			oldest.RequestID != first.header.Get("X-Request-Id") {
 			t.Errorf("the oldest entry is %+v", oldest)
@@ -49,6 +53,22 @@ func TestConfigHistory_SaysWhoChangedWhat(t *testing.T) {
 		hub.as("rita").get(config+"?revision="+oldest.Revision, header{"If-None-Match": first.etag()}).want(304)
 		if now := hub.as("rita").get(config + "?revision=" + newest.Revision).want(200); now.etag() != second.etag() {
 			t.Errorf("the present revision has the ETag %s", now.etag())
+		}
+	})
+}
+
+func TestConfigHistory_NamesTheFirstOfManyKeys(t *testing.T) {
+	each(t, func(t *testing.T, hub *testHub) {
+		hub.project()
+		set := map[string]int{}
+		for i := range 200 {
+			set[fmt.Sprintf("%s%03d", strings.Repeat("k", 37), i)] = i
+		}
+		revision := hub.as("alice").get(config).etag()
+		hub.as("alice").patch(config, map[string]any{"set": set}, header{"If-Match": revision}).want(200)
+		e := decoded[wire.ConfigHistory](hub.as("rita").get(configHistory).want(200)).Entries[0]
+		if e.Added != 200 || len(e.Keys.Added) != 4096/40 || len(e.Keys.Changed)+len(e.Keys.Removed) != 0 {
+			t.Errorf("%d keys are added, of which %d are named", e.Added, len(e.Keys.Added))
 		}
 	})
 }

@@ -34,7 +34,8 @@ func TestBaseFilesHistory_ListsAndRestores(t *testing.T) {
 			t.Fatalf("%+v", h)
 		}
 		if e := h[0]; e.UpdatedBy != "alice" || e.UpdatedVia != wire.ViaPush || e.TokenName != "test" || e.Added != 1 ||
-			e.Changed != 1 || e.Removed != 1 || e.Count != 2 || e.Bytes != 10 {
+			e.Changed != 1 || e.Removed != 1 || e.Count != 2 || e.Bytes != 10 ||
+			fmt.Sprint(e.Paths) != "{[c] [a] [b]}" {
 			t.Errorf("%+v", e)
 		}
 		if n := hub.collect("web", -time.Hour); n != 0 {

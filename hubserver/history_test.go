@@ -42,7 +42,8 @@ func TestHistoryPage_ShowsAndRestoresConfigs(t *testing.T) {
 		hub.as("anna").put(clientCfg, `{"settings": {"a": 2, "c": true}}`).want(200)
 		second, secondN := decoded[wire.Config](hub.as("alice").get(config)).Revision, hub.number()
 
-		list := rita.get(historyTab).want(200).shows("anna", "+1", "~1", "−1", "r"+secondN, "r"+firstN, second, first,
+		list := rita.get(historyTab).want(200).shows("anna", "+1", "~1", "−1", "c, a, b</span>",
+			"r"+secondN, "r"+firstN, second, first,
 			time.Now().UTC().Format("Monday, 2 January 2006"), "tool log --project @acme/web")
 		if n := strings.Count(string(list.body), `name="to"`); n != 2 {
 			t.Errorf("%d rows", n)

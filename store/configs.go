@@ -47,9 +47,13 @@ func (w ConfigWrite) relativeTo(before Revision) (ConfigWrite, error) {
 	}
 	w.before, w.after.Parent = before, before.asParent()
 	w.after.Added, w.after.Changed, w.after.Removed = 0, 0, 0
-	err := CompareConfigs(content, w.after.Content, func(_ string, was, is []byte) {
-		w.after.count(was != nil, is != nil)
+	var c changes
+	err := CompareConfigs(content, w.after.Content, func(key string, was, is []byte) {
+		c.add(&w.after, key, was != nil, is != nil)
 	})
+	if err == nil {
+		w.after.names, err = c.text()
+	}
 	return w, err
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 
 	"example.com/projecthub/hubclient/tree"
 )
@@ -25,9 +26,10 @@ func PrepareFiles(before Revision, list []byte, sent map[string]bool, by Author)
 	if before.Damaged { // its content is not known: all files are new
 		after.Bytes = 0
 	}
+	var c changes
 	var changed tree.Tree
 	err := tree.Changes(before.Content, list, func(was, is *tree.Entry) error {
-		after.count(was != nil, is != nil)
+		c.add(&after, cmp.Or(is, was).Path, was != nil, is != nil)
 		if was != nil {
 			after.Bytes -= was.Size
 		}
@@ -37,6 +39,9 @@ func PrepareFiles(before Revision, list []byte, sent map[string]bool, by Author)
 		}
 		return nil
 	})
+	if err == nil {
+		after.names, err = c.text()
+	}
 	if err == nil && (after.Digest != before.Digest || before.Damaged) {
 		err = after.encode(before)
 	}

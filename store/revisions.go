@@ -9,6 +9,9 @@ import (
 	"math"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"example.com/projecthub/hubclient/tree"
 	"example.com/projecthub/store/sqldb"
 )
@@ -34,6 +37,7 @@ type Revision struct {
 	Content                 []byte
 	Damaged                 bool // the content cannot be read
 
+	names       string // see Names
 	base        int64  // number of the revision that the body is a patch of, see encode; 0: none
 	body        []byte // the compressed content, or patch
 	baseBody    []byte // body of the revision base
@@ -58,17 +62,43 @@ func (r Revision) asParent() string {
 	return r.Digest
 }
 
-// count counts a file, or a key of the config, that a write has changed: was and is say whether it exists before and
-// after the write.
-func (r *Revision) count(was, is bool) {
+// Names are the first keys of a config, or paths of files, that a write has changed, each list in order.
+type Names struct{ Added, Changed, Removed []string }
+
+// maxNames bounds the names of a revision, in bytes.
+const maxNames = 4 << 10
+
+// Names returns the names of what the write has changed; none if they are not known.
+func (r Revision) Names() (n Names) {
+	_ = json.Unmarshal([]byte(r.names), &n)
+	return n
+}
+
+// changes counts what a write changes, and collects the names.
+type changes struct {
+	Names
+	bytes int
+}
+
+// add counts a key or a file: was and is say whether it exists before and after the write.
+func (c *changes) add(r *Revision, name string, was, is bool) {
+	n, names := &r.Changed, &c.Changed
 	switch {
 	case !was:
-		r.Added++
+		n, names = &r.Added, &c.Added
 	case !is:
-		r.Removed++
-	default:
-		r.Changed++
+		n, names = &r.Removed, &c.Removed
 	}
+	*n++
+	if c.bytes += len(name); c.bytes <= maxNames {
+		*names = append(*names, name)
+	}
+}
+
+// text returns the names as they are stored.
+func (c *changes) text() (string, error) {
+	text, err := json.Marshal(c.Names, jsontext.AllowInvalidUTF8(true))
+	return string(text), err
 }
 
 // Author says who writes, how and why.
@@ -80,7 +110,7 @@ type Author struct {
 
 // headColumns are the columns of a revision without its content, in the order of headFields.
 const headColumns = `r.n, r.digest, r.parent, r.by_user, r.via, r.token, r.request_id, r.push, r.message,
-	r.at, r.files, r.bytes, r.added, r.changed, r.removed`
+	r.at, r.files, r.bytes, r.added, r.changed, r.removed, r.names`
 
 // A revision and the body of its base are read by one query, so that no write can drop the base in between.
 const selectRevisions = "SELECT " + headColumns + `, r.base, r.body, b.body
@@ -88,7 +118,7 @@ const selectRevisions = "SELECT " + headColumns + `, r.base, r.body, b.body
 
 func headFields(r *Revision) []any {
 	return sqldb.Row(&r.N, &r.Digest, &r.Parent, &r.User, &r.Via, &r.Token, &r.Request, &r.Push, &r.Message,
-		&r.At, &r.Files, &r.Bytes, &r.Added, &r.Changed, &r.Removed)
+		&r.At, &r.Files, &r.Bytes, &r.Added, &r.Changed, &r.Removed, &r.names)
 }
 
 // Newest returns the present revision of a kind; ErrNotFound if there is none. If it is damaged, it is returned with an
@@ -145,7 +175,7 @@ func (v View) NewestDigest(project int64, kind RevisionKind) (digest string, inc
 // head is what the next revision of a kind needs of the newest one; n 0: there is none.
 type head struct {
 	n, nth int64  // its number, and its number among those of its kind
-	bytes  int64  // of the bodies of its kind, its own and all before, also of dropped ones
+	bytes  int64  // of the bodies and names of its kind, its own and all before, also of dropped ones
 	digest string // of its content
 
 	newest     int64  // number of the newest revision of both kinds
@@ -156,7 +186,8 @@ type head struct {
 
 func (v View) head(project int64, kind RevisionKind) (h head, err error) {
 	err = v.One(sqldb.Row(&h.n, &h.nth, &h.bytes, &h.digest, &h.newest, &h.at, &h.incomplete, &h.schema),
-		`SELECT COALESCE(r.n, 0), COALESCE(r.nth, 0), COALESCE(r.total + length(r.body), 0), COALESCE(r.digest, ''),
+		`SELECT COALESCE(r.n, 0), COALESCE(r.nth, 0), COALESCE(r.total + length(r.body) + octet_length(r.names), 0),
+		COALESCE(r.digest, ''),
 		COALESCE((SELECT n FROM revisions WHERE project_id = ? ORDER BY n DESC LIMIT 1), 0), @now,
 		(SELECT incomplete FROM resources WHERE id = p.id),
 		CASE WHEN p.enforce_schema THEN COALESCE(sv.schema, '') ELSE '' END FROM projects p`+schemaTables+`
@@ -190,16 +221,17 @@ func (v View) History(project int64, kind RevisionKind, before int64, limit int)
 func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revision) (Revision, error) {
 	r.N, r.At = last.newest+1, last.at
 	err := tx.send(`INSERT INTO revisions (project_id, kind, n, nth, total, digest, parent, by_user, via, token,
-		request_id, push, message, at, files, bytes, added, changed, removed, base, body) VALUES (`+sqldb.List(21)+")",
+		request_id, push, message, at, files, bytes, added, changed, removed, names, base, body) VALUES (`+
+		sqldb.List(22)+")",
 		project, kind, r.N, last.nth+1, last.bytes, r.Digest, r.Parent, r.User, r.Via, r.Token, r.Request,
-		r.Push, r.Message, r.At, r.Files, r.Bytes, r.Added, r.Changed, r.Removed, r.base, r.body)
+		r.Push, r.Message, r.At, r.Files, r.Bytes, r.Added, r.Changed, r.Removed, r.names, r.base, r.body)
 	if err == nil && before.Damaged { // it is of no use, and each hub fsck would report it
 		err = tx.exec("DELETE FROM revisions WHERE project_id = ? AND n = ?", project, before.N)
 	}
 	if err != nil {
 		return r, err
 	}
-	newest := head{n: r.N, nth: last.nth + 1, bytes: last.bytes + int64(len(r.body)), at: r.At}
+	newest := head{n: r.N, nth: last.nth + 1, bytes: last.bytes + int64(len(r.body)+len(r.names)), at: r.At}
 	return r, tx.trim(project, kind, newest)
 }
 
@@ -208,7 +240,7 @@ func (tx *Tx) add(project int64, kind RevisionKind, last head, before, r Revisio
 type Retention struct {
 	Revisions int64         // how many configs
 	Age       time.Duration // of configs
-	Bytes     int64         // of the bodies of configs
+	Bytes     int64         // of the bodies and names of configs
 	Lists     int64         // how many lists of files
 }
 

@@ -226,7 +226,7 @@ CREATE TABLE revisions (
   kind       NAME NOT NULL,               -- config, files
   n          BIGINT NOT NULL,             -- r12: one count over both kinds, drawn under the project's lock
   nth        BIGINT NOT NULL,             -- it is the nth of its kind
-  total      BIGINT NOT NULL,             -- bytes of the bodies of all earlier ones of its kind
+  total      BIGINT NOT NULL,             -- bytes of the bodies and names of all earlier ones of its kind
   digest     NAME NOT NULL,               -- of the content
   parent     NAME NOT NULL,               -- digest of the one before
   by_user    NAME NOT NULL,
@@ -241,6 +241,7 @@ CREATE TABLE revisions (
   added      BIGINT NOT NULL,             -- keys or files
   changed    BIGINT NOT NULL,
   removed    BIGINT NOT NULL,
+  names      NAME NOT NULL DEFAULT '',    -- JSON: the first of these keys or files; '': not known
   base       BIGINT NOT NULL,             -- the row that this one is a patch of; 0: none, it is whole
   body       BYTES NOT NULL,              -- in zstd: the config, a line for each file, or a patch of lines
   PRIMARY KEY (project_id, n)

@@ -94,7 +94,8 @@ func TestTrim_KeepsByAgeAndBytes(t *testing.T) {
 		put(35_000) // makes all others too old, at once
 		var rows, bytes int64
 		err := s.View(t.Context()).One(sqldb.Row(&rows, &bytes),
-			"SELECT count(*), sum(length(body)) FROM revisions WHERE project_id = ? AND kind = 'config'", project)
+			"SELECT count(*), sum(length(body) + length(names)) FROM revisions WHERE project_id = ? AND kind = 'config'",
+			project)
 		if err != nil || rows < 2 || bytes > 40_000 {
 			t.Error(rows, "rows of", bytes, "bytes", err)
 		}

@@ -20,6 +20,14 @@ type ConfigEntry struct {
 	Added     int    `json:"added"` // keys
 	Changed   int    `json:"changed"`
 	Removed   int    `json:"removed"`
+	Keys      Names  `json:"keys"`
+}
+
+// Names are the first keys, or paths of files, that a write has changed, up to 4 KiB of them.
+type Names struct {
+	Added   []string `json:"added"`
+	Changed []string `json:"changed"`
+	Removed []string `json:"removed"`
 }
 
 // BaseFilesHistory lists the sets of base files that a project has and had, newest first.
@@ -42,6 +50,7 @@ type BaseFilesEntry struct {
 	Added      int       `json:"added"` // files
 	Changed    int       `json:"changed"`
 	Removed    int       `json:"removed"`
+	Paths      Names     `json:"paths"`
 }
 
 // ConfigEntry returns e in the form of an entry about a config, with the digest as the revision.
@@ -49,7 +58,7 @@ func (e BaseFilesEntry) ConfigEntry() ConfigEntry {
 	return ConfigEntry{
 		Edit:   Edit{Revision: e.Tree, UpdatedAt: e.UpdatedAt, UpdatedBy: e.UpdatedBy, UpdatedVia: e.UpdatedVia},
 		Number: e.Number, Parent: e.Parent, TokenName: e.TokenName, RequestID: e.RequestID, Push: e.Push,
-		Message: e.Message, Added: e.Added, Changed: e.Changed, Removed: e.Removed,
+		Message: e.Message, Added: e.Added, Changed: e.Changed, Removed: e.Removed, Keys: e.Paths,
 	}
 }
 

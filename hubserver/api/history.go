@@ -31,6 +31,7 @@ func toConfigEntry(r *store.Revision) wire.ConfigEntry {
 	return wire.ConfigEntry{
 		Edit: toEdit(*r), Number: r.N, Parent: r.Parent, TokenName: r.Token, RequestID: r.Request, Push: r.Push,
 		Message: r.Message, Added: r.Added, Changed: r.Changed, Removed: r.Removed,
+		Keys: wire.Names(r.Names()),
 	}
 }
 
@@ -53,6 +54,7 @@ func toBaseFilesEntry(r *store.Revision) wire.BaseFilesEntry {
 		UpdatedAt: r.At.Time(), UpdatedBy: r.User, UpdatedVia: wire.Via(r.Via),
 		TokenName: r.Token, RequestID: r.Request, Push: r.Push,
 		Message: r.Message, Added: r.Added, Changed: r.Changed, Removed: r.Removed,
+		Paths: wire.Names(r.Names()),
 	}
 }
 

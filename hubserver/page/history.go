@@ -3,8 +3,10 @@ package page
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,6 +72,18 @@ func (h *History) Commands() []string {
 		lines = append(lines, "tool restore "+short(h.Shown.Digest)+project+files)
 	}
 	return lines
+}
+
+// names says which keys or files a revision changed, such as: title, theme.accent and 2 more.
+func names(r store.Revision) string {
+	n := r.Names()
+	shown := slices.Concat(n.Added, n.Changed, n.Removed)
+	shown = shown[:min(len(shown), 3)]
+	text := strings.Join(shown, ", ")
+	if more := r.Added + r.Changed + r.Removed - len(shown); more > 0 && text != "" {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // historyPage shows the History tab: a page of revisions, or with ?to= one of them with what it changed, since that

@@ -55,6 +55,7 @@ var functions = template.FuncMap{
 	"iso":      func(t store.Time) string { return t.Time().Format(time.RFC3339) },
 	"ago":      ago,
 	"did":      did,
+	"names":    names,
 	"icon":     icon,
 	"hue":      hue,
 	"initial":  func(name string) string { return strings.ToUpper(strings.TrimPrefix(name, "@")[:1]) },

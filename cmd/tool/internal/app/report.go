@@ -15,6 +15,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/tui"
 	"example.com/projecthub/tui/escape"
 )
@@ -89,7 +90,7 @@ func detailLines(f failure.Failure) (lines []string) {
 	}
 	for _, e := range f.Edits {
 		lines = append(lines, fmt.Sprintf("edit: %s through %s %s: %s",
-			Cell(e.UpdatedBy), e.UpdatedVia.Phrase(), Ago(e.UpdatedAt), keysText(e)))
+			Cell(e.UpdatedBy), e.UpdatedVia.Phrase(), Ago(e.UpdatedAt), KeysText(e, 8)))
 	}
 	lines = Shortened(lines)
 	if f.Config != nil {
@@ -106,14 +107,8 @@ func detailLines(f failure.Failure) (lines []string) {
 	return lines
 }
 
-// maxKeys bounds how many keys of an edit are named.
-const maxKeys = 8
-
-// keysText names the keys that an edit changed, or counts them where they are not known.
-func keysText(e failure.Edit) string {
-	if e.Keys == nil {
-		return tui.Changes(e.Added, e.ConfigEntry.Changed, e.Removed)
-	}
+// KeysText names at most so many of the keys, or files, that an edit changed, and says how many more there are.
+func KeysText(e wire.ConfigEntry, most int) string {
 	var named []string
 	for _, change := range []struct {
 		sign string
@@ -127,7 +122,14 @@ func keysText(e failure.Edit) string {
 			named = append(named, change.sign+" "+tui.Shorten(key, MaxValue))
 		}
 	}
-	return cmdline.Shortlist(named, maxKeys)
+	named = named[:min(len(named), most)]
+	switch more := e.Added + e.Changed + e.Removed - len(named); {
+	case len(named) == 0:
+		return tui.Changes(e.Added, e.Changed, e.Removed)
+	case more > 0:
+		named = append(named, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(named, ", ")
 }
 
 // What a workflow command of GitHub would read as its own.

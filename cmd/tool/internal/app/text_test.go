@@ -51,7 +51,7 @@ func TestEdit_SaysHowLongAgo(t *testing.T) {
 // What a hub or a repository says takes two screens of 80 columns at most.
 func TestPrinter_LongTextsAreShortened(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	edit := failure.Edit{}
+	edit := wire.ConfigEntry{}
 	edit.UpdatedBy = long
 	e := &hubclient.Error{Code: wire.CodeInvalidBody, Detail: long, Errors: make([]wire.FieldError, 1000)}
 	for name, show := range map[string]func(a *app.App){
@@ -67,7 +67,7 @@ func TestPrinter_LongTextsAreShortened(t *testing.T) {
 			a.ReportFailure(failure.Failure{Reason: e, Details: failure.Details{Findings: make([]failure.Finding, 1000)}})
 		},
 		"edits": func(a *app.App) {
-			a.ReportFailure(failure.Failure{Reason: e, Details: failure.Details{Edits: []failure.Edit{edit}}})
+			a.ReportFailure(failure.Failure{Reason: e, Details: failure.Details{Edits: []wire.ConfigEntry{edit}}})
 		},
 	} {
 		var out strings.Builder

@@ -60,16 +60,16 @@ type Failure struct {
 
 // Details are what a failure is about, as far as it is known.
 type Details struct {
-	Status    int               `json:"status,omitzero"`    // of the hub's response, 0: there was none
-	RequestID string            `json:"requestId,omitzero"` // of the hub's response
-	Fields    []wire.FieldError `json:"errors,omitzero"`    // what the hub found in the body, if several things
-	Project   ref.Ref           `json:"project,omitzero"`   // on the hub
-	Origin    string            `json:"origin,omitzero"`    // of the hub
-	Current   *wire.Edit        `json:"current,omitzero"`   // the last edit of the config that was not replaced
-	Config    *flat.Difference  `json:"config,omitzero"`    // what the command would have changed
-	Findings  []Finding         `json:"findings,omitzero"`  // what a check found
-	Edits     []Edit            `json:"edits,omitzero"`     // edits by others that the command would have undone
-	Conflicts flat.Conflicts    `json:"conflicts,omitzero"` // what was changed differently here and on the hub
+	Status    int                `json:"status,omitzero"`    // of the hub's response, 0: there was none
+	RequestID string             `json:"requestId,omitzero"` // of the hub's response
+	Fields    []wire.FieldError  `json:"errors,omitzero"`    // what the hub found in the body, if several things
+	Project   ref.Ref            `json:"project,omitzero"`   // on the hub
+	Origin    string             `json:"origin,omitzero"`    // of the hub
+	Current   *wire.Edit         `json:"current,omitzero"`   // the last edit of the config that was not replaced
+	Config    *flat.Difference   `json:"config,omitzero"`    // what the command would have changed
+	Findings  []Finding          `json:"findings,omitzero"`  // what a check found
+	Edits     []wire.ConfigEntry `json:"edits,omitzero"`     // edits by others that the command would have undone
+	Conflicts flat.Conflicts     `json:"conflicts,omitzero"` // what was changed differently here and on the hub
 	Effects   `json:",inline"`
 }
 
@@ -95,30 +95,6 @@ func (f Failure) Document(recipe []string) Document {
 		Recipe:      recipe,
 		Details:     f.Details,
 	}
-}
-
-// Edit is an edit of a config, with the keys that it changed.
-type Edit struct {
-	wire.ConfigEntry `json:",inline"`
-	Keys             *Keys `json:"keys"` // nil: not known
-}
-
-// Keys are the keys that an edit changed.
-type Keys struct {
-	Added   []string `json:"added"`
-	Changed []string `json:"changed"`
-	Removed []string `json:"removed"`
-}
-
-// KeysOf returns the keys of a difference.
-func KeysOf(d flat.Difference) *Keys {
-	k := &Keys{Added: []string{}, Changed: []string{}, Removed: []string{}}
-	lists := map[string]*[]string{"+": &k.Added, "~": &k.Changed, "-": &k.Removed}
-	for _, c := range d {
-		list := lists[c.Sign()]
-		*list = append(*list, c.Key)
-	}
-	return k
 }
 
 // Finding is a problem in a file of the workspace.

@@ -35,7 +35,6 @@ func (p *push) checkClobber(ctx context.Context, current *wire.Config) error {
 	if err != nil || len(edits) == 0 {
 		return err
 	}
-	p.addKeys(ctx, edits, map[string]*flat.Config{})
 	e := p.refuse(failure.CodeWouldUndoEdits, current, "the push would undo what %s edited %s", edits[0].UpdatedBy,
 		app.Ago(edits[0].UpdatedAt))
 	e.Edits = edits
@@ -78,12 +77,12 @@ func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
 		trees = append(trees, e.Tree)
 	}
 	base := app.Newer(sides, trees)
-	var entries []failure.Edit
+	var entries []wire.ConfigEntry
 	for _, e := range history {
 		if e.Tree == base {
 			break
 		}
-		entries = append(entries, failure.Edit{ConfigEntry: e.ConfigEntry()})
+		entries = append(entries, e.ConfigEntry())
 	}
 	edits, err := p.othersEdits(ctx, entries)
 	if err != nil || len(edits) == 0 {
@@ -102,50 +101,30 @@ func (p *push) checkFilesClobber(ctx context.Context, stored string) error {
 
 // configEntriesSince returns the entries of the config's history since the one with the revision base,
 // newest first; all of them where the history does not have base.
-func (p *push) configEntriesSince(ctx context.Context, base string) (entries []failure.Edit, err error) {
+func (p *push) configEntriesSince(ctx context.Context, base string) (entries []wire.ConfigEntry, err error) {
 	err = p.Hub.EachConfigEntry(ctx, p.Project, func(e wire.ConfigEntry) bool {
 		if e.Revision == base {
 			return false
 		}
-		entries = append(entries, failure.Edit{ConfigEntry: e})
+		entries = append(entries, e)
 		return true
 	})
 	return entries, err
 }
 
 // othersEdits returns those of entries that a push must not undo.
-func (p *push) othersEdits(ctx context.Context, entries []failure.Edit) ([]failure.Edit, error) {
+func (p *push) othersEdits(ctx context.Context, entries []wire.ConfigEntry) ([]wire.ConfigEntry, error) {
 	me, err := p.Hub.Whoami(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(entries, func(e failure.Edit) bool { return isOwnPush(e.ConfigEntry, me) }), nil
+	return slices.DeleteFunc(entries, func(e wire.ConfigEntry) bool { return isOwnPush(e, me) }), nil
 }
 
 // isOwnPush reports whether the caller pushed it, from any machine.
 func isOwnPush(e wire.ConfigEntry, me *wire.Whoami) bool {
 	fromWorkspace := e.UpdatedVia == wire.ViaPush || e.UpdatedVia == wire.ViaCreate || e.UpdatedVia == ""
 	return fromWorkspace && e.UpdatedBy == me.Name()
-}
-
-// addKeys adds to the newest edits which keys they changed, if the hub keeps the configs before and after. known
-// has configs by revision that need not be requested; addKeys adds others, nil for one that the hub does not keep.
-func (p *push) addKeys(ctx context.Context, edits []failure.Edit, known map[string]*flat.Config) {
-	const maxKeyed = 20
-	known[""] = &flat.Config{}
-	find := func(revision string) *flat.Config {
-		if config, isKnown := known[revision]; isKnown {
-			return config
-		}
-		known[revision], _ = p.ConfigAt(ctx, revision) // without it, the edit is listed without its keys
-		return known[revision]
-	}
-	for i := range edits[:min(len(edits), maxKeyed)] {
-		was, is := find(edits[i].Parent), find(edits[i].Revision)
-		if was != nil && is != nil {
-			edits[i].Keys = failure.KeysOf(flat.Diff(*was, *is))
-		}
-	}
 }
 
 // Undone are the edits of others that a push would undo, by key.
@@ -203,15 +182,14 @@ func (p *push) split(
 	if err != nil {
 		return nil, nil, err
 	}
-	p.addKeys(ctx, entries, map[string]*flat.Config{revision: base, current.Revision: &theirs})
-	writers := writersOf(entries)
+	writers := writersOf(entries, d)
 	edited := map[string]bool{}
 	for _, c := range flat.Diff(*base, theirs) {
 		edited[c.Key] = true
 	}
 	var undoes, own flat.Difference
 	for _, c := range d {
-		if w := writers[c.Key]; edited[c.Key] && (w == nil || !isOwnPush(w.ConfigEntry, me)) {
+		if w := writers[c.Key]; edited[c.Key] && (w == nil || !isOwnPush(*w, me)) {
 			undoes = append(undoes, c)
 		} else {
 			own = append(own, c)
@@ -229,22 +207,32 @@ func (p *push) baseRevision(ctx context.Context) (string, error) {
 	return p.BaseRevision(ctx, bases, p.config)
 }
 
-// writersOf finds the newest edit of each key, among those whose keys are known.
-func writersOf(entries []failure.Edit) map[string]*failure.Edit {
-	writers := map[string]*failure.Edit{}
+// writersOf finds the newest edit of each key in d.
+func writersOf(entries []wire.ConfigEntry, d flat.Difference) map[string]*wire.ConfigEntry {
+	writers := map[string]*wire.ConfigEntry{}
+	var cut *wire.ConfigEntry                 // an edit of more keys than it lists
 	for i := range slices.Backward(entries) { // they are newest first
 		e := &entries[i]
-		if e.Keys == nil {
-			continue
-		}
-		for _, key := range slices.Concat(e.Keys.Added, e.Keys.Changed, e.Keys.Removed) {
+		keys := slices.Concat(e.Keys.Added, e.Keys.Changed, e.Keys.Removed)
+		for _, key := range keys {
 			writers[key] = e
+		}
+		if len(keys) < e.Added+e.Changed+e.Removed {
+			if cut != nil && (cut.UpdatedBy != e.UpdatedBy || cut.UpdatedVia != e.UpdatedVia) {
+				e = &wire.ConfigEntry{} // it may be either
+			}
+			cut = e
+		}
+	}
+	for _, c := range d {
+		if writers[c.Key] == nil {
+			writers[c.Key] = cut
 		}
 	}
 	return writers
 }
 
-func newUndone(d flat.Difference, writers map[string]*failure.Edit) *Undone {
+func newUndone(d flat.Difference, writers map[string]*wire.ConfigEntry) *Undone {
 	u := &Undone{
 		Added:      map[string]UndoneEdit{},
 		Changed:    map[string]UndoneEdit{},
@@ -261,7 +249,7 @@ func newUndone(d flat.Difference, writers map[string]*failure.Edit) *Undone {
 		if c.To != "" {
 			edit.To = jsontext.Value(c.To)
 		}
-		if e := writers[c.Key]; e != nil {
+		if e := writers[c.Key]; e != nil && e.UpdatedBy != "" {
 			edit.By, edit.At, edit.Via = e.UpdatedBy, e.UpdatedAt, e.UpdatedVia
 			u.notes[c.Key] = app.Cell(e.UpdatedBy) + ", " + app.Ago(e.UpdatedAt)
 			if !slices.Contains(u.by, e.UpdatedBy) {

@@ -125,10 +125,6 @@ func TestPush_NoClobberNamesTheKeysOfEachEdit(t *testing.T) {
 	if len(edits) != 12 || len(keys["removed"].([]any)) != 10 || len(keys["added"].([]any)) != 0 {
 		t.Errorf("%v", edits)
 	}
-	w.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		return r.URL.Query().Has("revision") && apptest.Refuse(rw, http.StatusNotFound, "revision_not_kept", "it is not kept")
-	})
-	w.Run(push.Command, "web", "--no-clobber").Exits(1).Prints(": 1 changed\n")
 }
 
 func TestPush_NoClobberRefusesToUndoAnEdit(t *testing.T) {

@@ -1,12 +1,14 @@
 package push_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"example.com/projecthub/cmd/tool/internal/app"
@@ -119,6 +121,39 @@ func TestPush_OwnPushesAreNoEditsOfOthers(t *testing.T) {
 	w.UI.Answers = []string{"no"}
 	w.Run(push.Command, "web").Done()
 	asked(t, w, 0, "Push 2 changes to @alice/web?\n")
+}
+
+// The hub names only the first of many keys.
+func TestPush_OwnPushOfManyKeysIsNoEditOfOthers(t *testing.T) {
+	many := func(value int) string {
+		var keys []string
+		for i := range 200 {
+			keys = append(keys, fmt.Sprintf(`"%s%03d": %d`, strings.Repeat("k", 37), i, value))
+		}
+		return "{" + strings.Join(keys, ", ") + "}"
+	}
+	for edits, want := range map[string]string{
+		"by me":         "Push 201 changes to @alice/web?\n",
+		"and by others": "Overwrite the config of @alice/web? This would undo 201 edits by alice.\n",
+	} {
+		t.Run(edits, func(t *testing.T) {
+			w := edited(t, nil, many(1))
+			pulled := w.Read(".tool/web/pulled.json")
+			w.Run(push.Command, "web", "--force").Done()
+			if edits == "and by others" {
+				set := wire.PatchConfig{Set: jsontext.Value(many(2))}
+				_, last := w.Config(apptest.Stack)
+				if _, err := w.Client().PatchConfig(t.Context(), apptest.Stack, set, last); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.Write(".tool/web/pulled.json", pulled)
+			w.Local("@alice/web", `{"title": "Mice"}`)
+			w.UI.Answers = []string{"no"}
+			w.Run(push.Command, "web").Done()
+			asked(t, w, 0, want)
+		})
+	}
 }
 
 // gitHubToken is put together here, so that no scanner takes this file for a leak.
