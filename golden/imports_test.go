@@ -114,12 +114,12 @@ var mayImport = []struct {
 	{"store/", []string{"store/", "hubclient/ref", "hubclient/flat", "hubclient/tree", "hubclient/version"}},
 	{"hubserver/request", []string{"hubserver/fetch", "store", "hubclient/ref", "hubclient/wire", "hubclient/pat"}},
 	{"hubserver/api", []string{
-		"hubserver/request", "hubserver/description", "hubserver/fetch", "hubserver/fileschema", "hubserver/schema", "store",
-		"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat",
+		"hubserver/request", "hubserver/fetch", "hubserver/fileschema", "hubserver/schema", "store",
+		"hubclient/description", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree", "hubclient/pat",
 		"hubclient/secret", "hubclient/stackmanifest", "hubclient/version",
 	}},
 	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree",
-		"hubclient/pat", "hubclient/secret", "hubclient/stackmanifest", "hubclient/version"}},
+		"hubclient/pat", "hubclient/secret", "hubclient/stackmanifest", "hubclient/version", "hubclient/description"}},
 	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "tui", "tui/escape"}},
 	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape", "tui/quiet"}},
 	{"tui/escape", []string{"hubclient/pat", "hubclient/tree"}}, // tree says which characters nothing may hold

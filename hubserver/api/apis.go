@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"slices"
 
+	"example.com/projecthub/hubclient/description"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/hubserver/description"
 	"example.com/projecthub/hubserver/fetch"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"

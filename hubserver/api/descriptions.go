@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"example.com/projecthub/hubclient/description"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/hubserver/description"
 	"example.com/projecthub/hubserver/fetch"
 	"example.com/projecthub/hubserver/request"
 	"example.com/projecthub/store"
@@ -88,7 +88,7 @@ func described(c *request.Call, data []byte, name string) (a store.API, blobs []
 	})
 	if invalid, ok := errors.AsType[*description.Invalid](err); ok {
 		p := request.Problemf(http.StatusUnprocessableEntity, wire.CodeInvalidDescription, "%v", invalid)
-		p.Errors = []wire.FieldError{{Detail: invalid.Detail}}
+		p.Errors = []wire.FieldError{{Detail: invalid.Placed()}}
 		return a, nil, p
 	}
 	if err != nil {

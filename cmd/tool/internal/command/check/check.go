@@ -347,6 +347,10 @@ func (c *check) description(client *workspace.Client) {
 	for _, p := range s.Problems {
 		c.problem(p)
 	}
+	if problem := apisource.Check(schema.File, s.Document); problem != nil && len(s.Problems) == 0 {
+		problem.Line, problem.Column = 1, 1 // it may be in any of the files
+		c.problem(*problem)
+	}
 }
 
 func (c *check) problem(p apisource.Problem) {

@@ -88,15 +88,22 @@ func TestCheck_FindsMarksOfGitConflicts(t *testing.T) {
 func TestCheck_ReadsTheAPIDescription(t *testing.T) {
 	w := world(t)
 	for text, want := range map[string]string{
-		"a: [1": "openapi.json:1:1: the API description is not valid: did not find expected ',' or ']'",
-		"- 1":   "openapi.json:1:1: the API description is not valid: it is not an object",
-		"{}":    "openapi.json:1:1: the API description is not valid: it has neither openapi nor swagger",
+		"a: [1": "1:1: the API description is not valid: did not find expected ',' or ']'",
+		"- 1":   "1:1: the API description is not valid: a description must be an object, not an array",
+		"{}": "1:1: the API description is not valid: it has neither openapi nor swagger, " +
+			"so it is not an API description",
+		"openapi: 3.1.0": "1:1: the API description is not valid: it has none of paths, webhooks and components, " +
+			"so it describes no API",
+		"openapi: 3.1.0\npaths:\n  /a: {}\n  /a: {}": `4:3: the API description is not valid: duplicate member "/a"`,
 	} {
 		w.Write("openapi.json", text)
-		lines(w, want)
+		lines(w, "openapi.json:"+want)
 	}
-	w.Write("openapi.json", "swagger: '2.0'\n")
+	w.Write("openapi.json", "swagger: '2.0'\npaths: {}\n")
 	w.Run(check.Command, "web").Done()
+	w.Write("openapi.json", "openapi: 3.1.0\npaths: {/a: {$ref: a.yaml}}\n")
+	w.Write("a.yaml", "get: "+strings.Repeat("[", 99)+strings.Repeat("]", 99))
+	lines(w, "openapi.json:1:1: the API description is not valid: arrays and objects are nested more than 100 deep")
 }
 
 func TestCheck_NamesDanglingReferencesToFiles(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"example.com/projecthub/cmd/tool/internal/apisource"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/workspace"
 	"example.com/projecthub/hubclient"
+	"example.com/projecthub/hubclient/description"
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/secret"
@@ -34,6 +34,7 @@ type plan struct {
 	schema      *workspace.Schema // a file, or a URL
 	description app.Description   // what is in the file; zero for a URL
 	digest      string            // of description; "" for a URL
+	title       string            // of description; "" without one
 	similar     []wire.API        // to the one that is to be registered
 }
 
@@ -156,6 +157,9 @@ func (c *create) readAPI(ctx context.Context) (err error) {
 		return err
 	}
 	c.digest = fmt.Sprintf("%x", sha256.Sum256(c.description.Text))
+	if api, err := description.Parse(ctx, c.description.Text, nil); err == nil { // else the hub says why not
+		c.title = api.Title
+	}
 	c.notes = append(c.notes, c.description.Notes...)
 	found := c.description.Sensitive(ctx, c.local.Workspace.Dir, c.allowed)
 	return c.addSensitive(found, found.Note("file of the API description", "files of the API description", ""))
@@ -194,7 +198,7 @@ func (c *create) request(project, api ref.Ref) wire.CreateProject {
 		ConfigDepth: c.configSize.Depth,
 	}
 	if api.IsZero() && c.digest != "" {
-		then.SHA256, then.Title = c.digest, apisource.Title(c.description.Text)
+		then.SHA256, then.Title = c.digest, c.title
 	}
 	if c.answers.BaseFiles && c.files != nil {
 		then.BaseFiles, then.BaseFilesBytes = len(c.files.Tree), c.files.Bytes

@@ -10,12 +10,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"example.com/projecthub/cmd/tool/internal/apisource"
 	"example.com/projecthub/cmd/tool/internal/app"
 	"example.com/projecthub/cmd/tool/internal/basefiles"
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/watcher"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient/description"
 	"example.com/projecthub/hubclient/stackmanifest"
 	"example.com/projecthub/hubclient/tree"
 )
@@ -217,11 +217,11 @@ func (s *source) readAPI(ctx context.Context, client *workspace.Client) ([]byte,
 				return nil, err
 			}
 			s.described = read.Files
-			api, err := apisource.JSON(read.Text)
+			api, err := description.Parse(ctx, read.Text, nil)
 			if err != nil {
 				return nil, failure.New(failure.CodeInvalidFile, "%s: %w", schema.File, err)
 			}
-			return api, nil
+			return api.JSON(), nil
 		}
 	}
 	if s.bound != nil {

@@ -45,7 +45,7 @@ var project = map[string]string{
 	".tool/web/stack.json":  `{"name": "@a/web", "version": "1.0.0", "preview": {"module": "mod.ts", "contract": 1}}`,
 	".tool/web/mod.ts":      "export const toArtifacts = () => ({artifacts: {}})",
 	".tool/web/notes.md":    "not importable",
-	"api.yaml":              "openapi: 3.1.0\n",
+	"api.yaml":              "openapi: 3.1.0\npaths: {}\n",
 	"app/index.html":        "<p>",
 	"app/.toolignore":       "/left-out\n",
 	"app/left-out":          "no",

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/projecthub/hubserver/description"
+	"example.com/projecthub/hubclient/description"
 )
 
 // refused parses text and returns why it is refused.
@@ -17,7 +17,7 @@ func refused(t *testing.T, text string) string {
 	if !errors.As(err, &invalid) || got != nil {
 		t.Fatalf("Parse(%.100q) = %v, %v, want an *Invalid", text, got, err)
 	}
-	return invalid.Detail
+	return invalid.Placed()
 }
 
 // accepted parses text, which the hub has to accept.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/projecthub/hubserver/description"
+	"example.com/projecthub/hubclient/description"
 )
 
 func FuzzParse(f *testing.F) {
@@ -26,7 +26,7 @@ func FuzzParse(f *testing.F) {
 			if !errors.As(err, &invalid) {
 				t.Fatalf("the error is %v", err)
 			}
-			if d := invalid.Detail; d == "" || len(d) > 1000 || strings.Contains(d, "cannot be read") {
+			if d := invalid.Placed(); d == "" || len(d) > 1000 || strings.Contains(d, "cannot be read") {
 				t.Errorf("the reason is %q", d)
 			}
 			return

@@ -41,16 +41,22 @@ func readYAML(data []byte, b *budget) (root *node, at position, err error) {
 	}
 	if err == nil {
 		if err = decoder.Decode(&second); err == nil {
-			return nil, at, invalid("line %d: a second YAML document begins, but a description is one document",
-				max(second.Line, 1))
+			return nil, at, &Invalid{Line: max(second.Line, 1),
+				Detail: "a second YAML document begins, but a description is one document"}
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		detail := strings.TrimPrefix(err.Error(), "yaml: ")
-		if strings.HasPrefix(detail, "exceeded max depth") {
-			detail = tooDeep
+		why := invalid("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		if strings.HasPrefix(why.Detail, "exceeded max depth") {
+			why.Detail = tooDeep
 		}
-		return nil, at, invalid("%s", clip(detail, 300))
+		if line, rest, found := strings.Cut(why.Detail, ": "); found {
+			if _, err := fmt.Sscanf(line, "line %d", &why.Line); err == nil {
+				why.Detail = rest
+			}
+		}
+		why.Detail = clip(why.Detail, 300)
+		return nil, at, why
 	}
 	r := yamlReader{budget: b}
 	root, err = r.value(document.Content[0], "", 1)

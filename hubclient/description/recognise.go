@@ -1,6 +1,6 @@
 // Package description recognises API descriptions: OpenAPI 2.0, 3.0, 3.1 or 3.2, in JSON or YAML. It
 // returns what the hub records of one, its operations and schemas, and its JSON form, or why a text is
-// not one, with line and column. It is not a linter.
+// not one, with line and column. It is not a linter. The hub and its client both read descriptions so.
 //
 // A description can come from anyone, so the package reads it into a tree of its own, with limits.
 // References into the description are looked up, never expanded.
@@ -28,12 +28,28 @@ type Description struct {
 	root *node
 }
 
-// Invalid says why a text is not an API description.
-type Invalid struct{ Detail string }
+// Invalid says why a text is not an API description, and where: Line and Column are from 1, or 0 if they are not known.
+type Invalid struct {
+	Line, Column int
+	Detail       string
+}
 
-func (e *Invalid) Error() string { return "the API description is not valid: " + e.Detail }
+// Placed returns the detail with the place before it.
+func (e *Invalid) Placed() string {
+	switch {
+	case e.Line == 0:
+		return e.Detail
+	case e.Column == 0:
+		return fmt.Sprintf("line %d: %s", e.Line, e.Detail)
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Detail)
+}
 
-func invalid(format string, args ...any) *Invalid { return &Invalid{fmt.Sprintf(format, args...)} }
+func (e *Invalid) Error() string { return "the API description is not valid: " + e.Placed() }
+
+func invalid(format string, args ...any) *Invalid {
+	return &Invalid{Detail: fmt.Sprintf(format, args...)}
+}
 
 // Reserve is called with how much memory a description needs by now, in bytes, before each step that
 // needs more. Its error ends the reading.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/projecthub/hubserver/description"
+	"example.com/projecthub/hubclient/description"
 )
 
 var update = flag.Bool("update", false, "write testdata/public.tsv from the directory of HUB_TEST_DESCRIPTIONS")

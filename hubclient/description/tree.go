@@ -121,5 +121,5 @@ func positionOf(data []byte, offset int) position {
 
 // invalid says what is wrong at a position.
 func (p position) invalid(format string, args ...any) *Invalid {
-	return invalid("line %d, column %d: %s", p.line, p.column, fmt.Sprintf(format, args...))
+	return &Invalid{Line: p.line, Column: p.column, Detail: fmt.Sprintf(format, args...)}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/projecthub/hubserver/description"
+	"example.com/projecthub/hubclient/description"
 )
 
 // BenchmarkParse reports how much longer twice the schemas take: 2 is linear.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/projecthub/hubclient/description"
 	"example.com/projecthub/hubclient/wire"
-	"example.com/projecthub/hubserver/description"
 )
 
 func TestTargets_ListsOperationsSchemasAndProperties(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/projecthub/hubserver/description"
+	"example.com/projecthub/hubclient/description"
 )
 
 func TestJSON_KeepsNumbersReferencesAndOrder(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"example.com/projecthub/hubclient/description"
 	"example.com/projecthub/hubclient/ref"
-	"example.com/projecthub/hubserver/description"
 )
 
 func TestSlug_FromTitle(t *testing.T) {
