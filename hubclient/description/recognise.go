@@ -120,15 +120,13 @@ func checkUTF8(data []byte) error {
 	return nil
 }
 
-var stated = regexp.MustCompile(`^(\d{1,3})(?:\.\d{1,3})?`)
-
 // edition returns the edition of OpenAPI that is most like the version that a description states;
 // nil: only the member swagger states one.
 func edition(openapi *node) string {
 	if openapi == nil {
 		return "2.0"
 	}
-	parts := stated.FindStringSubmatch(openapi.text)
+	parts := regexp.MustCompile(`^(\d{1,3})(?:\.\d{1,3})?`).FindStringSubmatch(openapi.text)
 	switch {
 	case parts == nil, parts[0] == "3", parts[0] == "3.0":
 		return "3.0"

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"gopkg.in/yaml.v3"
 )
@@ -181,9 +182,6 @@ func (r *yamlReader) members(n *node, y *yaml.Node, depth int) error {
 	return nil
 }
 
-// jsonNumber matches the numbers that mean the same in JSON and in YAML.
-var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
-
 func (n *node) setScalar(y *yaml.Node) error {
 	n.text = y.Value
 	wanted := "a number"
@@ -198,7 +196,7 @@ func (n *node) setScalar(y *yaml.Node) error {
 		n.kind, wanted = boolean, "a boolean"
 	case "!!int", "!!float":
 		n.kind = number
-		if jsonNumber.MatchString(y.Value) {
+		if value := jsontext.Value(y.Value); value.Kind() == '0' && value.IsValid() { // it means the same in JSON
 			return nil
 		}
 	default:

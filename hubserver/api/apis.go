@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 
-	"example.com/projecthub/hubclient/description"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
 	"example.com/projecthub/hubserver/fetch"
@@ -74,7 +73,7 @@ func register(c *request.Call, r store.Resource, data []byte, name string) error
 		return err
 	}
 	a.Resource = r
-	a.Slug, a.CreatedBy = cmp.Or(r.Slug, description.Slug(a.Title)), c.Access.Name()
+	a.Slug, a.CreatedBy = cmp.Or(r.Slug, slugOf(a.Title)), c.Access.Name()
 	err = c.Write(func(tx *store.Tx) (done request.Done, err error) {
 		id, err := tx.AddAPI(a, blobs, r.Slug == "")
 		if err != nil {

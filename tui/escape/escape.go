@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"example.com/projecthub/hubclient/pat"
@@ -34,21 +35,22 @@ func Text(text string) string { return escaped(text, "\n\t") }
 
 // Commands that the runner of a pipeline reads from its log: :: at the beginning of a line
 // (GitHub, Gitea, Forgejo), and ##[ (GitHub) or ##vso[ (Azure) anywhere.
+// They are compiled when they are first needed, because that takes longer than most of the program's start.
 var (
-	lineCommand = regexp.MustCompile(`^(\s*):(:)`)
-	anyCommand  = regexp.MustCompile(`#(#[a-z]*\[)`)
+	lineCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*):(:)`) })
+	anyCommand  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#(#[a-z]*\[)`) })
 )
 
 // Logged returns a line of Line for the log of a pipeline, whose runner finds no command in it.
 func Logged(line string) string {
-	return anyCommand.ReplaceAllString(lineCommand.ReplaceAllString(line, `${1}\x3a$2`), `\x23$1`)
+	return anyCommand().ReplaceAllString(lineCommand().ReplaceAllString(line, `${1}\x3a$2`), `\x23$1`)
 }
 
 // JSON returns a JSON document with escapes for the characters that a terminal, or the runner
 // of a pipeline, acts on. In JSON such characters are only within strings, where escapes are
 // allowed. Tokens stay, because hub token create prints one.
 func JSON(document string) string {
-	document = anyCommand.ReplaceAllString(document, `\u0023$1`)
+	document = anyCommand().ReplaceAllString(document, `\u0023$1`)
 	if strings.IndexFunc(document, tree.Unprintable) < 0 {
 		return document
 	}

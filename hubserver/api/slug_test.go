@@ -1,4 +1,4 @@
-package description_test
+package api
 
 import (
 	"strings"
@@ -6,11 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"example.com/projecthub/hubclient/description"
 	"example.com/projecthub/hubclient/ref"
 )
 
-func TestSlug_FromTitle(t *testing.T) {
+func TestSlugOf_FromTitle(t *testing.T) {
 	long := strings.Repeat("abcdefghi ", 10)
 	for title, want := range map[string]string{
 		"Pet Store API v2":    "pet-store-api-v2",
@@ -28,30 +27,30 @@ func TestSlug_FromTitle(t *testing.T) {
 		"a" + long[:57] + "z": "a" + strings.ReplaceAll(long[:57], " ", "-"),
 		long[:57] + "   tail": strings.ReplaceAll(long[:57], " ", "-"),
 	} {
-		if got := description.Slug(title); got != want {
+		if got := slugOf(title); got != want {
 			t.Errorf("Slug(%q) = %q, want %q", title, got, want)
 		}
 	}
 }
 
-func TestSlug_IsValidAndLeavesRoomForNumber(t *testing.T) {
+func TestSlugOf_IsValidAndLeavesRoomForNumber(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		title := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-zA-Z0-9 .-]{0,100}`)).Draw(t, "title")
-		slug := description.Slug(title)
+		slug := slugOf(title)
 		if !ref.ValidName(slug) || !ref.ValidName(slug+"-37999") {
 			t.Errorf("Slug(%q) = %q", title, slug)
 		}
-		if description.Slug(slug) != slug {
-			t.Errorf("the slug of %q is %q", slug, description.Slug(slug))
+		if slugOf(slug) != slug {
+			t.Errorf("the slug of %q is %q", slug, slugOf(slug))
 		}
 	})
 }
 
-func FuzzSlug(f *testing.F) {
+func FuzzSlugOf(f *testing.F) {
 	f.Add("Pet Store API v2")
 	f.Add("ÀÉÎ’õ")
 	f.Fuzz(func(t *testing.T, title string) {
-		if slug := description.Slug(title); !ref.ValidName(slug + "-37999") {
+		if slug := slugOf(title); !ref.ValidName(slug + "-37999") {
 			t.Errorf("Slug(%q) = %q", title, slug)
 		}
 	})

@@ -1,4 +1,4 @@
-package description
+package api
 
 import (
 	"regexp"
@@ -17,9 +17,9 @@ var (
 	hasLatin = regexp.MustCompile(`[a-z]`)
 )
 
-// Slug returns a valid slug of at most 58 characters that is like title, or api
+// slugOf returns a valid slug of at most 58 characters that is like title, or api
 // when title has no Latin letter.
-func Slug(title string) string {
+func slugOf(title string) string {
 	title = title[:min(len(title), 4*64*maxSlug)]
 	plain := marks.ReplaceAllString(cases.Fold().String(norm.NFKD.String(title)), "")
 	slug := strings.Trim(notSlug.ReplaceAllString(plain, "-"), "-")
