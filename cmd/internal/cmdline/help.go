@@ -12,9 +12,11 @@ import (
 
 const helpColumns = 80
 
-// SetHelp sets the form of help of root and its commands; exitCodes is its last line. Cobra's template
-// is not used, because parsing it takes longer than everything else that showing help does.
+// SetHelp sets the form of help of root and its commands, which lists commands in the order in which they were
+// added; exitCodes is its last line. Cobra's template is not used, because parsing it takes longer than everything
+// else that showing help does.
 func SetHelp(root *cobra.Command, exitCodes string) {
+	cobra.EnableCommandSorting = false
 	usage := func(c *cobra.Command) string { return usageText(c) + "\n\n" + exitCodes + "\n" }
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		_, err := io.WriteString(c.OutOrStderr(), usage(c))

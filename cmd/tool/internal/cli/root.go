@@ -86,13 +86,12 @@ the available actions.`,
 	a.GlobalFlags(root)
 	a.Merge = pull.Merge
 	root.Flags().Bool("version", false, "show the version")
-	cmdline.AddGroup(root, "Start:", login.Command(a), login.LogoutCommand(a), initialize.Command(a))
-	cmdline.AddGroup(root, "Work on a project:", status.Command(a), check.Command(a), publish.Command(a),
-		project.Command(a, create.Command(a, publish.Local)), api.Command(a),
-		push.Command(a), pull.Command(a), diff.Command(a),
-		history.LogCommand(a), history.ShowCommand(a), history.RestoreCommand(a), preview.Command(a))
-	cmdline.AddGroup(root, "Other:", admin.Token(a), admin.Bot(a), admin.RateLimit(a), admin.Member(a),
-		completionCommand(a), versionCommand(a))
+	cmdline.AddGroup(root, "Commands:", login.Command(a), initialize.Command(a), publish.Command(a),
+		project.Command(a, create.Command(a, publish.Local)),
+		status.Command(a), push.Command(a), pull.Command(a), history.LogCommand(a))
+	cmdline.AddGroup(root, "Administration:", admin.Member(a), admin.Bot(a), admin.RateLimit(a), admin.Token(a))
+	cmdline.AddGroup(root, "More:", diff.Command(a), check.Command(a), preview.Command(a), history.ShowCommand(a),
+		history.RestoreCommand(a), api.Command(a), login.LogoutCommand(a), completionCommand(a), versionCommand(a))
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(cmdline.Help(root))
 	return root
