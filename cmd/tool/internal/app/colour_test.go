@@ -26,7 +26,7 @@ func TestColour_IsOfATerminalUnlessForced(t *testing.T) {
 	w.Run(diff.Command, "shop").Exits(1).Prints("\x1b[31merror\x1b[0m: ")
 	w.Run(status.Command, "web").Done().Prints("\x1b[1mweb\x1b[0m\n",
 		"\x1b[2m  config      \x1b[0m \x1b[33mdiffers\x1b[0m\n")
-	w.Run(history.LogCommand, "web").Done().Prints("\x1b[32m+1\x1b[0m \x1b[2m~0\x1b[0m \x1b[2m-0\x1b[0m\n")
+	w.Run(history.LogCommand, "web").Done().Prints("\x1b[32m+1\x1b[0m \x1b[2m~0\x1b[0m \x1b[2m-0\x1b[0m  + title\n")
 	w.Strict, w.Watched = true, false // in a pipe
 	w.Env["CLICOLOR_FORCE"] = "1"
 	w.Run(diff.Command, "web").Done().Prints("\x1b[32m    + new: true\x1b[0m\n")

@@ -195,16 +195,7 @@ func Cell(text string) string { return tui.Shorten(text, maxCell) }
 // Columns writes rows of cells in columns, each painted by paint; nil paints nothing. Where a terminal is
 // too narrow, a row is folded between its cells.
 func (p *Printer) Columns(rows [][]string, paint func(th *tui.Theme, column int, cell string) string) {
-	widths, total := map[int]int{}, -len("  ")
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = escape.Line(Cell(cell))
-			if n := tui.Width(row[i]) + len("  "); n > widths[i] {
-				total += n - widths[i]
-				widths[i] = n
-			}
-		}
-	}
+	widths, total := measure(rows)
 	const indent = "    "
 	narrow := p.columns > 0 && total > p.columns
 	for _, row := range rows {
@@ -228,6 +219,36 @@ func (p *Printer) Columns(rows [][]string, paint func(th *tui.Theme, column int,
 			p.write(line)
 		}
 	}
+}
+
+// Fit shortens the last cells of rows so that a terminal need not fold them, where it has some room for these cells.
+func (p *Printer) Fit(rows [][]string) {
+	widths, total := measure(rows)
+	last := len(widths) - 1
+	room := p.columns - total + widths[last] - len("  ")
+	if p.columns == 0 || room < 16 {
+		return
+	}
+	for _, row := range rows {
+		if len(row) > last {
+			row[last] = tui.Shorten(row[last], room)
+		}
+	}
+}
+
+// measure escapes the cells of rows, and returns the widths of the columns, with the blanks after them, and of a row.
+func measure(rows [][]string) (widths map[int]int, total int) {
+	widths, total = map[int]int{}, -len("  ")
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = escape.Line(Cell(cell))
+			if n := tui.Width(row[i]) + len("  "); n > widths[i] {
+				total += n - widths[i]
+				widths[i] = n
+			}
+		}
+	}
+	return widths, total
 }
 
 // Paths lists files, and marks those that git ignores.

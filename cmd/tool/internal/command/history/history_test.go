@@ -43,7 +43,7 @@ func TestLog_ListsWritesNewestFirst(t *testing.T) {
 			t.Errorf("line %d: %s", i, line)
 		}
 	}
-	r.Prints("  api     +0 ~1 -0\n", "  create  +1 ~0 -0\n")
+	r.Prints("  api     +0 ~1 -0  ~ title\n", "  create  +1 ~0 -0  + title\n")
 	entries := w.Run(history.LogCommand, "--json").Done().JSON()["config"].([]any)
 	if first := entries[0].(map[string]any); len(entries) != 3 || first["revision"] != revisions[2] ||
 		first["parent"] != revisions[1] || first["tokenName"] != "test" {

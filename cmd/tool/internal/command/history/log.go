@@ -2,6 +2,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -54,6 +55,7 @@ func (r *log) Text(w *app.Printer) {
 		}
 		w.Heading("%s", heading)
 	}
+	w.Fit(rows)
 	w.Columns(rows, painted)
 	if r.More {
 		more := r.target.Line("log").Flag("-n", fmt.Sprint(2*r.maxEntries))
@@ -82,17 +84,14 @@ func painted(th *tui.Theme, column int, cell string) string {
 	return cell
 }
 
-// row is a line of a log, with size before the message of an entry that has one. It starts with the
-// number, because a restored revision occurs more than once.
+// row is a line of a log, with size before the message, or what an entry without one changed. It starts with
+// the number, because a restored revision occurs more than once.
 func row(e wire.ConfigEntry, size ...string) []string {
 	cells := append([]string{
 		fmt.Sprintf("r%d", e.Number), app.ShortRevision(e.Revision), strings.TrimPrefix(app.Ago(e.UpdatedAt), "on "),
 		app.Cell(e.UpdatedBy), string(e.UpdatedVia), fmt.Sprintf("+%d ~%d -%d", e.Added, e.Changed, e.Removed),
 	}, size...)
-	if e.Message != "" {
-		cells = append(cells, app.Cell(e.Message))
-	}
-	return cells
+	return append(cells, cmp.Or(e.Message, app.KeysText(e, 3)))
 }
 
 // defaultEntries is how many entries a log shows unless -n says otherwise.
@@ -109,9 +108,10 @@ func LogCommand(a *app.App) *cobra.Command {
 		Use:   "log [<project>]",
 		Short: "List who changed a hub project's config, or its base files",
 		Long: `List the writes that changed a project's config, newest first: their number,
-the revision, when, who, through what, and how many keys were + added,
-~ changed, - removed. The first one is the present config. With --base-files it
-lists the pushes that changed the base files, with the set's digest.
+the revision, when, who, through what, how many keys were + added, ~ changed,
+- removed, and the message, or else the first of these keys. The first one is
+the present config. With --base-files it lists the pushes that changed the base
+files, with the set's digest.
 
 tool show shows one of them, tool restore restores one. The hub keeps the newest
 200 of a project and all of the last 90 days, unless its administrator chose
