@@ -121,7 +121,8 @@ var mayImport = []struct {
 	{"hubserver/", []string{"hubserver/", "store", "hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/tree",
 		"hubclient/pat", "hubclient/secret", "hubclient/stackmanifest", "hubclient/version", "hubclient/description"}},
 	{"prompts", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "tui", "tui/escape"}},
-	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "tui/escape", "tui/quiet"}},
+	{"tui", []string{"hubclient/ref", "hubclient/wire", "hubclient/flat", "hubclient/pat", "hubclient/secret",
+		"tui/escape", "tui/quiet"}},
 	{"tui/escape", []string{"hubclient/pat", "hubclient/tree"}}, // tree says which characters nothing may hold
 	{"tui/quiet", nil},
 	{"cmd/internal/cmdline", nil},

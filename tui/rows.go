@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"example.com/projecthub/hubclient/flat"
-	"example.com/projecthub/hubclient/pat"
 )
 
 // Row is a row of a difference: a key, or the heading of the keys with one first segment.
@@ -47,11 +46,11 @@ func Rows(d flat.Difference, files bool) []Row {
 	keys := make([]Row, 0, len(d))
 	for _, c := range d {
 		r := Row{
-			key:  pat.Redact(c.Key),
+			key:  redact(c.Key),
 			kind: RoleOf(c.Sign()),
 			file: files,
-			from: pat.Redact(c.From),
-			to:   pat.Redact(c.To),
+			from: redact(c.From),
+			to:   redact(c.To),
 		}
 		r.parts = sync.OnceValues(func() ([]element, bool) {
 			if files {

@@ -10,6 +10,7 @@ import (
 
 	"example.com/projecthub/hubclient/flat"
 	"example.com/projecthub/hubclient/pat"
+	"example.com/projecthub/hubclient/secret"
 	"example.com/projecthub/tui/escape"
 )
 
@@ -47,9 +48,12 @@ func Shorten(s string, width int) string {
 	return s
 }
 
+// redact returns s without whole tokens of a hub, and without credentials of other issuers.
+func redact(s string) string { return secret.Redact(pat.Redact(s)) }
+
 // shorten is [Shorten], and reports whether s was cut.
 func shorten(s string, width int) (string, bool) {
-	s = pat.Redact(s)
+	s = redact(s)
 	head, rest := clip(s, width)
 	if rest == "" {
 		return head, false
@@ -87,7 +91,7 @@ func fromDifference(a, b string, visible int) (string, string) {
 // Values returns the two sides of a change, each as it is shown in one line of at most
 // width columns. Where one has to be cut, both start shortly before the first difference.
 func Values(from, to string, width int) (string, string) {
-	from, to = pat.Redact(from), pat.Redact(to) // a token that is cut is not recognized
+	from, to = redact(from), redact(to) // a token that is cut is not recognized
 	a, fromCut := shorten(from, width)
 	b, toCut := shorten(to, width)
 	if !fromCut && !toCut {
@@ -132,7 +136,7 @@ func commonStart(a, b string) int {
 // its column.
 func Wrap(text string, width int) []string {
 	var lines []string
-	for line := range strings.SplitSeq(pat.Redact(text), "\n") {
+	for line := range strings.SplitSeq(redact(text), "\n") {
 		label := valueLabel.FindString(line)
 		if len(label) > width/2 {
 			label = ""
@@ -149,7 +153,7 @@ func Wrap(text string, width int) []string {
 var valueLabel = regexp.MustCompile(`^ *[a-zA-Z]+( [a-z]+)?  +`)
 
 // wrap is Wrap for a value. Its line breaks are shown as escapes.
-func wrap(value string, width int) []string { return wrapLine(pat.Redact(value), width) }
+func wrap(value string, width int) []string { return wrapLine(redact(value), width) }
 
 // wrapLine breaks a line at spaces. A word is only cut where it is longer than a line.
 func wrapLine(line string, width int) []string {

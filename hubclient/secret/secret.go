@@ -60,7 +60,7 @@ var kinds = [][3]string{
 type shape struct {
 	what   string
 	prefix []byte
-	rest   *regexp.Regexp // matches what follows prefix
+	rest   func() *regexp.Regexp // matches what follows prefix; compiled when it is first needed
 }
 
 // finder looks for all shapes at once. pairs has the first two bytes of each prefix: at nearly all places of a
@@ -74,7 +74,8 @@ type finder struct {
 var known = sync.OnceValue(func() *finder {
 	f := &finder{}
 	for _, k := range kinds {
-		s := shape{what: k[0], prefix: []byte(k[1]), rest: regexp.MustCompile(`\A(?:` + k[2] + `)`)}
+		rest := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + k[2] + `)`) })
+		s := shape{what: k[0], prefix: []byte(k[1]), rest: rest}
 		f.shapes = append(f.shapes, s)
 		f.pairs[pair(s.prefix)] = true
 	}
@@ -94,12 +95,21 @@ func Find(text []byte) (f Found, ok bool) {
 		for _, s := range finder.shapes {
 			rest, begins := bytes.CutPrefix(text[i:], s.prefix)
 			isExample := bytes.HasPrefix(rest, []byte("IOSFODNN7EXAMPLE")) // that of AWS's documents
-			if begins && !isExample && s.rest.Match(rest[:min(len(rest), Longest)]) {
+			if begins && !isExample && s.rest().Match(rest[:min(len(rest), Longest)]) {
 				return Found{i, s.what}, true
 			}
 		}
 	}
 	return Found{}, false
+}
+
+// Redact returns text without what follows the first four characters of the first credential in it.
+func Redact(text string) string {
+	f, ok := Find([]byte(text))
+	if !ok {
+		return text
+	}
+	return text[:f.At+4] + "…"
 }
 
 func isWord(c byte) bool {
