@@ -18,7 +18,7 @@ import (
 )
 
 // planned is what a push will do: a dry run prints it, the questions show it, and apply carries it
-// out. Differences are computed only for a dry run or a question.
+// out. What differs in the base files is computed only for a dry run or a question.
 type planned struct {
 	app.About       `json:",inline"`
 	Revision        string           `json:"revision"` // of the hub's config, for --if-revision
@@ -134,15 +134,14 @@ func (p *push) planConfig(ctx context.Context, plan *planned, have string) (err 
 			plan.findings = w.Findings
 		}
 	}
-	if !p.asks && !p.opts.DryRun {
+	theirs, err := p.ParseConfig(current.Config)
+	if err == nil {
+		*plan.Config = flat.Diff(theirs, p.config)
+		plan.Mine, plan.Theirs, err = p.split(ctx, *plan.Config, theirs, current)
+	}
+	if !p.asks && !p.opts.DryRun { // it is for a note only
 		return nil
 	}
-	theirs, err := p.ParseConfig(current.Config)
-	if err != nil {
-		return err
-	}
-	*plan.Config = flat.Diff(theirs, p.config)
-	plan.Mine, plan.Theirs, err = p.split(ctx, *plan.Config, theirs, current)
 	return err
 }
 

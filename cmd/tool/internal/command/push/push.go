@@ -287,7 +287,11 @@ func (p *push) addConfig(r *result, w *wire.ConfigWritten, plan *planned) {
 		r.Note("the hub's config was damaged, and was replaced")
 	}
 	if r.ConfigChanged && r.OverwroteExistingConfig {
-		r.Note("the existing config was replaced")
+		undid := ""
+		if !p.asks && plan.Theirs != nil && len(plan.Theirs.difference) > 0 {
+			undid = ", which undid " + plan.Theirs.String()
+		}
+		r.Note("the existing config was replaced%s", undid)
 	}
 	r.Notes = slices.Concat(r.Notes, app.FindingNotes(w.Findings), p.App.WithdrawnNotes(w))
 	p.replaced = replaced != nil && r.ConfigChanged && len(replaced.Config) > 0

@@ -239,3 +239,16 @@ func TestPush_DryRunOfAStrangerDoesNotKnowWhoseEditsAreUndone(t *testing.T) {
 		t.Errorf("%v", plan)
 	}
 }
+
+func TestPush_NotesInAPipeWhoseEditsItUndid(t *testing.T) {
+	w := edited(t, map[string]string{"color": `"red"`}, `{"title": "Animals", "old": 1}`)
+	w.Strict = true
+	w.Run(push.Command, "web").Done().Prints("note: the existing config was replaced, which undid 1 edit by alice\n")
+	w.Local("@alice/web", `{"title": "Mice", "old": 1}`)
+	w.Run(push.Command, "web").Done().Prints("note: the existing config was replaced\n")
+}
+
+func TestPush_ShowsNoCredentialOfAConfig(t *testing.T) {
+	w := edited(t, nil, `{"title": "`+gitHubToken+`", "old": 1}`)
+	w.Run(push.Command, "web", "--dry-run").Done().Prints(`~ title: "Pets" → "ghp_…`)
+}
