@@ -95,3 +95,11 @@ func TestRows_ListEnrichmentsByRecord(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestValues_ShowNoCredential(t *testing.T) {
+	token := "ghp" + "_" + strings.Repeat("aB3", 12)
+	from, to := Values(`"a `+token+` b"`, `"`+token+`"`, 200)
+	if from != `"a ghp_…` || to != `"ghp_…` {
+		t.Errorf("%s, %s", from, to)
+	}
+}
