@@ -182,7 +182,8 @@ func (c *Call) NeedScope(scope wire.Scope) error {
 	if c.Access.IsBot() {
 		return p.WithHint("create one that has it: tool bot token %s --name NAME --scope %s", c.Access.Name(), scope)
 	}
-	return p.WithHint("log in again with tool login, or create a token that has it on the hub's page /tokens")
+	return p.WithHint("tick it when you log in again (tool logout, then tool login), or create a token that has it " +
+		"on the hub's page /tokens")
 }
 
 // shown returns what logs may show of the caller's token or session.
