@@ -41,6 +41,10 @@ func TestQuestion_IgnoresPastedText(t *testing.T) {
 	term.wait("> Cancel")
 	term.press(pasted("k\r") + enter)
 	term.ends(0)
+	term = w.open(usual, "publish", "web")
+	term.wait("esc cancel")
+	term.press(escape)
+	term.ends(0)
 	if got := w.config(); got != held {
 		t.Errorf("the hub's config changed: %s", got)
 	}

@@ -188,7 +188,10 @@ func (f *form) keys() []string {
 	case len(f.Choices) > 0:
 		keys = []string{"↑/↓ move", "enter select"}
 	}
-	if f.back {
+	switch {
+	case f.back && f.isYesNo():
+		return append(keys, "esc cancel")
+	case f.back:
 		return append(keys, "esc back")
 	}
 	return append(keys, "ctrl-c quit")

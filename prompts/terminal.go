@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -77,7 +78,9 @@ func (t *Terminal) draws() (ended func()) {
 }
 
 func (t *Terminal) Confirm(ctx context.Context, q YesNo) (bool, error) {
-	answer := no
+	answer, goesBack := no, t.back
+	defer t.AllowBack(t.back)
+	t.AllowBack(t.back || !t.IsPlain) // in lines there is no escape key
 	err := t.Ask(ctx, Step{
 		Question: func() Question {
 			return Question{
@@ -89,6 +92,9 @@ func (t *Terminal) Confirm(ctx context.Context, q YesNo) (bool, error) {
 		},
 		Take: func(taken string) { answer = taken },
 	})
+	if errors.Is(err, ErrBack) && !goesBack {
+		return false, nil
+	}
 	return err == nil && answer == yes, err
 }
 
