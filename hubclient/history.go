@@ -80,7 +80,11 @@ func onlyOne(n int, what string, r ref.Ref, typed string) error {
 	case n > 1:
 		detail = fmt.Sprintf("%s is ambiguous: several kept revisions of %s begin with it", typed, r)
 	}
-	return &Error{Code: wire.CodeRevisionNotKept, Detail: detail}
+	e := &Error{Code: wire.CodeRevisionNotKept, Detail: detail}
+	if strings.HasPrefix(typed, "r") {
+		e.Hint = "config and base files share one count: list theirs with tool log, and tool log --base-files"
+	}
+	return e
 }
 
 // ConfigRevision returns a project's config as it was with this revision. The error is

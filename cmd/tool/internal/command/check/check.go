@@ -235,11 +235,14 @@ func (c *check) settings(
 	if err == nil {
 		violations, err = hub.CheckSettings(ctx, body)
 	}
+	const unchecked = "the settings were not checked against the stack's schema: "
 	switch {
 	case hubclient.HasCode(err, wire.CodeInvalidBody):
 		c.fail(fmt.Errorf("settings.schema: %w", err), stackPath(local))
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		c.unasked = fmt.Sprintf("%sthe hub did not answer within %v", unchecked, hubTime)
 	case err != nil && !app.IsInterrupted(err):
-		c.unasked = "the settings were not checked against the stack's schema: " + app.Explain(hub, err).Error()
+		c.unasked = unchecked + app.Explain(hub, err).Error()
 	}
 	for _, v := range violations {
 		at := client.SettingAt(v.Pointer)
