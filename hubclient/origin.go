@@ -37,6 +37,18 @@ func ParseOrigin(s string) (string, error) {
 	return (&url.URL{Scheme: u.Scheme, Host: host}).String(), nil
 }
 
+// GuessOrigin returns the origin that an address without a scheme means: on this machine one of http.
+func GuessOrigin(address string) (origin string, ok bool) {
+	u, err := url.Parse("http://" + address)
+	if err == nil && !loopbackName(u.Hostname()) {
+		u.Scheme = "https"
+	}
+	if err == nil {
+		origin, err = ParseOrigin(u.String())
+	}
+	return origin, err == nil
+}
+
 // What hosts and addresses of pages are made of. No pattern says so: to compile one costs
 // each command more than all else about its origin.
 const (

@@ -279,3 +279,14 @@ func TestStartDevice_RefusesThePageOfAnotherHub(t *testing.T) {
 		})
 	}
 }
+
+func TestGuessOrigin_IsHTTPOnThisMachine(t *testing.T) {
+	for address, want := range map[string]string{
+		"127.0.0.1:4680": "http://127.0.0.1:4680", "localhost": "http://localhost", "[::1]:80": "http://[::1]",
+		"hub.example.com": "https://hub.example.com", "hub:8443/": "https://hub:8443", "": "", "a b": "", "x@hub": "",
+	} {
+		if got, ok := hubclient.GuessOrigin(address); got != want || ok != (want != "") {
+			t.Errorf("%q: %q", address, got)
+		}
+	}
+}

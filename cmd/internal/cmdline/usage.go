@@ -93,7 +93,9 @@ func NoCommand(c *cobra.Command, args []string) error {
 func nearestCommand(c *cobra.Command, name string) string {
 	var names []string
 	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
+		if sub.IsAvailableCommand() { // else it is a topic of help
+			names = append(names, sub.Name())
+		}
 	}
 	return Nearest(name, names)
 }

@@ -120,7 +120,7 @@ func (a *App) Begin(c *cobra.Command, _ []string) error {
 	if a.Origin.Given() {
 		if _, err := hubclient.ParseOrigin(a.Origin.String()); err != nil {
 			e := cmdline.Usagef("--origin: %v", err)
-			if origin, err := hubclient.ParseOrigin("https://" + a.Origin.String()); err == nil {
+			if origin, ok := hubclient.GuessOrigin(a.Origin.String()); ok {
 				e = e.WithHint("did you mean %s?", origin)
 			}
 			return e

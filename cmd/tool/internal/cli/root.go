@@ -180,26 +180,44 @@ var tried = map[string]cmdline.Line{
 	"edit":     cmdline.Tool("project", "view").Flag("--web"),
 	"rollback": cmdline.Tool("log"), // restore needs one of the revisions that it lists
 	"env":      cmdline.Tool("status"),
+	"undo":     cmdline.Tool("push").Flag("--undo"),
+	"revert":   cmdline.Tool("log"),
+	"merge":    cmdline.Tool("pull"),
+	"link":     cmdline.Tool("pull"),
+	"switch":   cmdline.Tool("login"),
+	"invite":   cmdline.Tool("member", "invite"),
+	"lint":     cmdline.Tool("check"),
+	"validate": cmdline.Tool("check"),
+	"dev":      cmdline.Tool("preview").Flag("--local"),
 }
 
 // hints say more about some of them.
 var hints = map[string]string{
 	"edit":     "edit the settings in .tool/<project>/client.json, or on the project's page",
 	"rollback": "restore a revision of the log with tool restore, or undo your last push with tool push --undo",
+	"revert":   "restore a revision of the log with tool restore, or undo your last push with tool push --undo",
+	"switch":   "tool login --origin ADDRESS makes a hub that you are logged in to the current one",
 	"env":      "use an environment with --env NAME: tool help environments",
 }
 
 // noCommand rejects an argument where a command of tool was expected, and says what to type instead.
 func noCommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
+		typed := args[0]
 		line, ok := tried[args[0]]
+		if args[0] == "auth" && len(args) > 1 {
+			if sub, _, err := c.Find(args[1:]); err == nil && sub.Name() == args[1] { // as in: gh auth status
+				line = cmdline.Tool(args[1])
+			}
+			args = args[1:]
+		}
 		if sub, _, err := c.Find([]string{"project", args[0]}); err == nil && sub.Name() == args[0] {
 			line, ok = cmdline.Tool("project", args[0]), true
 		}
 		if ok {
-			e := cmdline.Usagef("tool has no command %q: did you mean %s?", args[0], strings.Join(line.Words, " ")).
+			e := cmdline.Usagef("tool has no command %q: did you mean %s?", typed, strings.Join(line.Words, " ")).
 				Try(line.With(args[1:]...))
-			e.Hint = hints[args[0]]
+			e.Hint = hints[typed]
 			return e
 		}
 	}

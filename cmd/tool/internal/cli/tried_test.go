@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"example.com/projecthub/cmd/tool/internal/term"
@@ -17,11 +18,15 @@ func TestTool_SaysWhatToTypeInsteadOfANameThatPeopleTry(t *testing.T) {
 			"\n  try: tool log web\n  help: tool --help\n",
 		"create": "error: tool has no command \"create\": did you mean project create?\n  try: " +
 			"tool project create web\n  help: tool --help\n",
+		"auth": "error: tool has no command \"auth\": did you mean login?\n  try: tool login\n  help: tool --help\n",
+		"auth status": "error: tool has no command \"auth\": did you mean status?\n  try: tool status web\n" +
+			"  help: tool --help\n",
+		"secret":  "error: tool has no command \"secret\"\n  help: tool --help\n", // secrets is a topic of help
 		"clone":   "error: tool has no command \"clone\": did you mean pull?\n  try: tool pull web\n  help: tool --help\n",
 		"rollbck": "error: tool has no command \"rollbck\"\n  help: tool --help\n",
 		"psuh":    "error: tool has no command \"psuh\": did you mean push?\n  try: tool push web\n  help: tool --help\n",
 	} {
-		args := []string{typed, "web"}
+		args := append(strings.Fields(typed), "web")
 		if typed == "whoami" {
 			args = args[:1]
 		}

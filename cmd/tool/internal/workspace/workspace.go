@@ -137,7 +137,8 @@ func noWorkspace(dir, foreign string) error {
 	}
 	return failure.New(failure.CodeNoWorkspace,
 		"neither %s nor a directory above it holds a directory %s", dir, toolDir).
-		WithHint("a workspace is a directory that holds %s: go to one, or name it with -C, or make one", toolDir).
+		WithHint("a workspace is a directory that holds %s: go to one, or name it with -C, or make one; "+
+			"tool pull @account/slug makes one of a hub's project, and tool project list lists yours", toolDir).
 		Try(cmdline.Tool("init").With(SlugOf(filepath.Base(dir))))
 }
 

@@ -14,6 +14,7 @@ import (
 	"example.com/projecthub/cmd/tool/internal/failure"
 	"example.com/projecthub/cmd/tool/internal/identity"
 	"example.com/projecthub/cmd/tool/internal/workspace"
+	"example.com/projecthub/hubclient"
 	"example.com/projecthub/hubclient/pat"
 	"example.com/projecthub/hubclient/ref"
 	"example.com/projecthub/hubclient/wire"
@@ -58,6 +59,16 @@ func noToken(c *cobra.Command, args []string) error {
 			return cmdline.Usagef("%s takes no token as an argument", c.CommandPath()).
 				WithHint("the token is in the shell's history now: revoke it, and pass a new one on stdin").
 				Try(cmdline.Tool("login").Flag("--with-token"))
+		}
+	}
+	if len(args) == 1 && strings.ContainsAny(args[0], ".:") {
+		origin, err := hubclient.ParseOrigin(args[0])
+		if guessed, ok := hubclient.GuessOrigin(args[0]); err != nil && ok {
+			origin = guessed
+		}
+		if origin != "" {
+			return cmdline.Usagef("%s takes the address of a hub with --origin", c.CommandPath()).
+				Try(cmdline.Tool("login").Flag("--origin", origin))
 		}
 	}
 	return cmdline.AtMost()(c, args)

@@ -80,6 +80,7 @@ func TestLogin_FailsWithoutAGoodToken(t *testing.T) {
 	w.Run(login.Command, "--json", "--with-token").Fails("no_token", "login")
 	w.Run(login.Command, "--with-token", "--token", "x").Exits(2)
 	w.Run(login.Command, w.Token).Exits(2).Prints("takes no token as an argument")
+	w.Run(login.Command, "127.0.0.1:4680").Exits(2).Prints(" login --origin http://127.0.0.1:4680\n")
 }
 
 // browser acts as a person on the hub's page, who decides about each terminal that
