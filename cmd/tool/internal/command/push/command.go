@@ -200,14 +200,16 @@ func (r *planned) Text(w *app.Printer) {
 		w.Head("Pushing %s to %s would change nothing", r.ProjectName, r.Project)
 	}
 	if r.Config != nil {
-		own := *r.Config
-		if r.Theirs != nil && !r.Theirs.difference.Empty() {
+		own, undoes := *r.Config, r.Theirs != nil && !r.Theirs.difference.Empty()
+		if undoes {
 			w.Field("undoes", "%s", r.Theirs)
 			w.Differences(app.DifferenceLines(r.Theirs.difference))
 			own = *r.Mine
 		}
-		w.Field("config", "%s", app.DifferenceSummary(own))
-		w.Differences(app.DifferenceLines(own))
+		if !undoes || !own.Empty() {
+			w.Field("config", "%s", app.DifferenceSummary(own))
+			w.Differences(app.DifferenceLines(own))
+		}
 		w.NonZero("enrichments", r.EnrichmentCount)
 	}
 	if r.BaseFiles != nil {
