@@ -63,6 +63,9 @@ func (c *create) apply(ctx context.Context) (err error) {
 		About: app.About{ProjectName: c.local.Name, Env: c.local.Env, Origin: c.hub.Origin()},
 		Noted: app.Noted{Notes: slices.Clone(c.notes)},
 	}
+	if c.stack.Account() != c.project.Account() {
+		c.result.Note("who is to see the preview needs a role on @%s, too: the stack is %s", c.stack.Account(), c.stack)
+	}
 	type step struct {
 		name  string
 		stage string // of a failure
