@@ -8,27 +8,26 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"example.com/projecthub/hubserver/page/preview"
 	"example.com/projecthub/hubserver/page/static"
 	"example.com/projecthub/hubserver/request"
 )
 
-// served are the static files as browsers get them, by name. staticDigest names their present contents:
-// it is part of their addresses, so that browsers may keep them, and the imports between scripts stay
-// relative.
-var served, staticDigest = read(static.Files)
-
 const digestLength = 12
 
-func read(all fs.FS) (contents map[string][]byte, digest string) {
+// served returns the static files as browsers get them, by name. The digest names their present contents:
+// it is part of their addresses, so that browsers may keep them, and the imports between scripts stay
+// relative.
+var served = sync.OnceValues(func() (contents map[string][]byte, digest string) {
 	contents = map[string][]byte{}
 	hash := sha256.New()
-	err := fs.WalkDir(all, ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(static.Files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := fs.ReadFile(all, name)
+		content, err := fs.ReadFile(static.Files, name)
 		contents[name] = content
 		fmt.Fprintf(hash, "%s\x00%x", name, sha256.Sum256(content))
 		return err
@@ -37,10 +36,13 @@ func read(all fs.FS) (contents map[string][]byte, digest string) {
 		panic(err) // they are embedded
 	}
 	return contents, hex.EncodeToString(hash.Sum(nil))[:digestLength]
-}
+})
 
 // StaticURL returns the address of a static file.
-func StaticURL(name string) string { return "/static/" + staticDigest + "/" + name }
+func StaticURL(name string) string {
+	_, digest := served()
+	return "/static/" + digest + "/" + name
+}
 
 // Static returns the file at an address below /static/, nil for none, and whether the address names
 // its present content, so that it never changes. An address of another release's file gets the present one.
@@ -49,7 +51,8 @@ func Static(address string) (name string, content []byte, isCurrent bool) {
 	if name = address; ok && len(of) == digestLength && strings.Trim(of, "0123456789abcdef") == "" {
 		name = rest
 	}
-	return name, served[name], of == staticDigest
+	contents, digest := served()
+	return name, contents[name], of == digest
 }
 
 // mediaTypes are those of the static files, by extension.
@@ -87,7 +90,8 @@ func getStatic(c *request.Call) error {
 // getLLMs serves the list of guides for language models, as llmstxt.org describes it.
 func getLLMs(c *request.Call) error {
 	const name = "llms.txt"
-	c.Send(http.StatusOK, mediaTypes[path.Ext(name)], c.CompressStatic(name, served[name]))
+	_, file, _ := Static(name)
+	c.Send(http.StatusOK, mediaTypes[path.Ext(name)], c.CompressStatic(name, file))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -23,8 +24,9 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// templates are the pages by name: base, the layout of a project's tabs, and one file a page.
-var templates = parse()
+// templates are the pages by name: base, the layout of a project's tabs, and one file a page. Most commands of the
+// program show no page, and would take longer to parse them than for their own work.
+var templates = sync.OnceValue(parse)
 
 // tabFiles are the pages that are shown as a tab of a project.
 var tabFiles = []string{"config.html", "preview.html", "files.html", "history.html", "settings.html"}
@@ -46,7 +48,7 @@ func parse() map[string]*template.Template {
 
 func render(name string, data any) ([]byte, error) {
 	var b bytes.Buffer
-	err := templates[name].ExecuteTemplate(&b, "layout", data)
+	err := templates()[name].ExecuteTemplate(&b, "layout", data)
 	return b.Bytes(), err
 }
 
