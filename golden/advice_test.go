@@ -1,6 +1,7 @@
 package golden_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -152,12 +153,18 @@ type trial struct {
 	code   int
 }
 
-// try types a line into a shell. What it changes in the script's files is undone.
+// try types a line into a shell, where copies of the script's files are in their place.
 func (s *script) try(ts *testscript.TestScript, line string) trial {
 	saved := s.t.TempDir()
 	places := []string{ts.Getenv("WORK"), s.dir}
-	for i, place := range places {
-		ts.Check(ts.Exec("cp", "-a", place, filepath.Join(saved, fmt.Sprint(i))))
+	ts.Check(ts.Exec("cp", "-a", places[0], places[1], saved))
+	swap := func(place string) {
+		moved := filepath.Join(saved, filepath.Base(place))
+		ts.Check(errors.Join(os.Rename(place, place+".here"), os.Rename(moved, place), os.Rename(place+".here", moved)))
+	}
+	for _, place := range places {
+		swap(place)
+		defer swap(place)
 	}
 	if strings.HasPrefix(line, "tool login") {
 		line = `printf %s "$TOKEN" | ` + strings.TrimSuffix(line, " --with-token") +
@@ -176,12 +183,6 @@ func (s *script) try(ts *testscript.TestScript, line string) trial {
 	_, err := fmt.Sscanf(out[end:], "EXIT %d", &t.code)
 	ts.Check(err)
 	t.output = out[:end] + ts.ReadFile("stderr")
-	for i, place := range places {
-		from := filepath.Join(saved, fmt.Sprint(i))
-		ts.Check(
-			ts.Exec("sh", "-c",
-				`cd "$2" && find . -mindepth 1 -maxdepth 1 ! -name 'hub.db*' -exec rm -rf {} + && cd "$1" && find . -mindepth 1 -maxdepth 1 ! -name 'hub.db*' -exec cp -a {} "$2" ';'`, "-", from, place))
-	}
 	return t
 }
 

@@ -97,7 +97,7 @@ type script struct {
 	t       testing.TB
 	db      database
 	count   int
-	dir     string // of what is not in the script's workspace
+	dir     string // of what the user has outside of the script's workspace
 	address string // of the database, once a hub was started
 	front   *front // of the hubs
 	hubs    []*hub
@@ -209,7 +209,7 @@ func of(ts *testscript.TestScript) *script { return ts.Value("script").(*script)
 // database makes the script's database, where there is none yet.
 func (s *script) database(ts *testscript.TestScript) {
 	if s.address == "" {
-		s.address = s.db(s.t, s.dir)
+		s.address = s.db(s.t, s.t.TempDir())
 		ts.Setenv("HUB_DB", s.address)
 	}
 }
@@ -295,8 +295,10 @@ var volatile = []struct {
 
 // normal replaces what differs from run to run.
 func (s *script) normal(ts *testscript.TestScript, text string) string {
+	if s.address != "" {
+		text = strings.ReplaceAll(text, " --db "+s.address, "")
+	}
 	text = strings.NewReplacer(
-		" --db sqlite:"+filepath.Join(s.dir, "hub.db"), "",
 		ts.Getenv("WORK"), "WORK",
 		filepath.Base(ts.Getenv("WORK")), "WORK",
 		s.dir, "HOME",
