@@ -116,10 +116,12 @@ func closeSchema(v any) {
 	}
 }
 
+var escapes, unescapes = strings.NewReplacer("~", "~0", "/", "~1"), strings.NewReplacer("~1", "/", "~0", "~")
+
 func pointer(parts ...string) string {
 	var b strings.Builder
 	for _, p := range parts {
-		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(p))
+		b.WriteString("/" + escapes.Replace(p))
 	}
 	return b.String()
 }
@@ -131,7 +133,7 @@ func (c *contract) node(at string) (any, string) {
 	for _, part := range strings.Split(at, "/")[1:] {
 		switch parent := v.(type) {
 		case map[string]any:
-			v = parent[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+			v = parent[unescapes.Replace(part)]
 		case []any:
 			i, _ := strconv.Atoi(part)
 			v = parent[i]
