@@ -81,7 +81,7 @@ func newHubOn(t testing.TB, listener net.Listener, dial dialer, address string,
 	t.Helper()
 	log := &lockedBuffer{}
 	cfg := hubserver.Config{
-		Store: storetest.Open(t, address), PublicURL: publicURL, Version: hubVersion,
+		Store: storetest.OpenCopy(t, address), PublicURL: publicURL, Version: hubVersion,
 		Log:    slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Limits: hubserver.DefaultLimits, Fetch: fetch.New(fetch.Options{}),
 	}

@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"example.com/projecthub/store"
+	"example.com/projecthub/store/sqldb"
 )
 
 // PostgresVariable names the environment variable with the address of a
@@ -91,3 +93,26 @@ func Open(t testing.TB, address string) *store.Store {
 	}
 	return s
 }
+
+// OpenCopy is Open, which takes longer than most tests, with a copy of an SQLite file that is migrated already. Nothing
+// syncs the copy.
+func OpenCopy(t testing.TB, address string) *store.Store {
+	t.Helper()
+	path := sqldb.Path(address)
+	if _, err := os.Stat(path); path != "" && err != nil {
+		once.Do(func() {
+			first := SQLite(t)
+			Open(t, first).Close()
+			migrated, _ = os.ReadFile(sqldb.Path(first)) // without it, each test migrates
+		})
+		if err := os.WriteFile(path, migrated, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Open(t, address)
+}
+
+var (
+	once     sync.Once
+	migrated []byte // what an SQLite file contains that has the schema, and no data
+)

@@ -4,9 +4,7 @@ package apptest
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -15,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -30,6 +27,7 @@ import (
 	"example.com/projecthub/hubserver"
 	"example.com/projecthub/hubserver/fetch"
 	"example.com/projecthub/store"
+	"example.com/projecthub/store/storetest"
 )
 
 // User is who runs the commands. The account is a user who may do everything.
@@ -59,7 +57,7 @@ type World struct {
 func New(t testing.TB) *World {
 	t.Helper()
 	state := t.TempDir()
-	w := &World{TB: t, Dir: t.TempDir(), UI: &UI{t: t}, store: openStore(t)}
+	w := &World{TB: t, Dir: t.TempDir(), UI: &UI{t: t}, store: storetest.OpenCopy(t, storetest.SQLite(t))}
 	server := httptest.NewUnstartedServer(nil)
 	w.Origin = "http://" + server.Listener.Addr().String()
 	hub := hubserver.New(hubserver.Config{
@@ -74,6 +72,7 @@ func New(t testing.TB) *World {
 	})
 	server.Start()
 	t.Cleanup(server.Close)
+	w.write(func(tx *store.Tx) error { return tx.CreateAccount(User, store.KindUser) })
 	w.Token = w.NewToken("write:config write:catalog admin:resource")
 	w.Env = map[string]string{
 		"TOOL_HUB_TOKEN": w.Token, "TOOL_API_ORIGIN": w.Origin,
@@ -81,48 +80,6 @@ func New(t testing.TB) *World {
 		"TOOL_CACHE_DIR": filepath.Join(state, "cache"),
 	}
 	return w
-}
-
-// template is a database with the account of User. Migrating one takes longer than most
-// tests.
-var template = sync.OnceValues(func() (content []byte, err error) {
-	dir, err := os.MkdirTemp("", "apptest")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	ctx, path := context.Background(), filepath.Join(dir, "hub.db")
-	s, err := store.Open(ctx, "sqlite:"+path, store.Options{Create: true})
-	if err != nil {
-		return nil, err
-	}
-	_, err = s.Migrate(ctx)
-	if err == nil {
-		err = s.Write(ctx, func(tx *store.Tx) error { return tx.CreateAccount(User, store.KindUser) })
-	}
-	if err = errors.Join(err, s.Close()); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-})
-
-// openStore opens a copy of the template, which is closed with the test.
-func openStore(t testing.TB) *store.Store {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "hub.db")
-	content, err := template()
-	if err == nil {
-		err = os.WriteFile(path, content, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := store.Open(context.Background(), "sqlite:"+path, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
 }
 
 // Interceptor is called with a request before the hub. If it returns true, it has
