@@ -157,11 +157,11 @@ func TestResolve_SendsStoredTokenOnlyToItsOrigin(t *testing.T) {
 	origins := []string{"", a, b, c, identity.DefaultOrigin, "https://a.example.com:8443", "http://a.example.com",
 		"https://b.example.com", "https://evil.example.com"}
 	for _, current := range origins {
+		logins := logins(t, current, stored)
 		for _, flag := range origins {
 			for _, env := range origins {
 				id, err := identity.Resolve(identity.Options{
-					Origin: given(flag), LookupEnv: environment(identity.OriginVariable + "=" + env),
-					Logins: logins(t, current, stored),
+					Origin: given(flag), LookupEnv: environment(identity.OriginVariable + "=" + env), Logins: logins,
 				})
 				if err != nil {
 					t.Fatal(err)
