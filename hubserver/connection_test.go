@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -279,6 +280,10 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 // quiet runs f with a hub and a way to connect to it, on a clock that is stopped
 // still while anything is being done and jumps ahead where all wait.
 func quiet(t *testing.T, f func(t *testing.T, hub *testHub, dial func() *line)) {
+	defer func() { // what the bubble left in a pool has channels that cannot be used outside of it
+		runtime.GC()
+		runtime.GC()
+	}()
 	synctest.Test(t, func(t *testing.T) {
 		listener := newPipes()
 		hub := newHubOn(t, listener, listener.dial, storetest.SQLite(t), nil)

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ var update = flag.Bool("update", false, "rewrite openapi.json, and take the pict
 // given, besides those that only a failing hub gives.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	debug.SetGCPercent(400) // a tenth of the time would go into collecting what a few hubs have
 	// The coders of frames are made once for a process, with channels: one that a test
 	// in a bubble made could not be used outside of it.
 	if _, err := store.Decompress(nil, store.Compress(nil), 0); err != nil {
