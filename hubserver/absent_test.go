@@ -99,6 +99,7 @@ func (q asked) response(t *testing.T, c *caller) string {
 // One hub has all that a private account can have, the other one only the account: to
 // those without a right, their responses are equal, byte for byte.
 func TestAccess_PrivateLooksAbsentToStrangers(t *testing.T) {
+	takesLong(t)
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, address string) {
 		t.Parallel()

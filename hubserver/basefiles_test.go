@@ -437,6 +437,7 @@ func TestPutBaseFiles_AcceptsReadmeLineWithGitArchive(t *testing.T) {
 
 // Two writers replace a set under eight readers.
 func TestGetArchive_WholeUnderConcurrentPushes(t *testing.T) {
+	takesLong(t)
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		const sets, files = 6, 12

@@ -26,6 +26,7 @@ func (h *testHub) wantNoDamage() {
 }
 
 func TestGetDocument_IsWholeWhenItIsReplacedMeanwhile(t *testing.T) {
+	takesLong(t)
 	each(t, func(t *testing.T, hub *testHub) {
 		const path = "/v1/apis/acme/pets/document"
 		alice := hub.as("alice")
@@ -54,6 +55,7 @@ func TestGetDocument_IsWholeWhenItIsReplacedMeanwhile(t *testing.T) {
 }
 
 func TestDocument_IsWholeWhileItIsReplaced(t *testing.T) {
+	takesLong(t)
 	each(t, func(t *testing.T, hub *testHub) {
 		hub.project()
 		const api = "/v1/apis/acme/pets"

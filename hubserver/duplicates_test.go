@@ -36,6 +36,7 @@ func members(files map[string]string) []file {
 }
 
 func TestBaseFiles_EqualAndEmptyFiles(t *testing.T) {
+	takesLong(t)
 	contents := []string{"", "", "a", "b"}
 	for _, content := range noisy(6, 200<<10) {
 		contents = append(contents, content)

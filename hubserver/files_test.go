@@ -112,6 +112,7 @@ func TestFilesPage_BoundsTheLinesOfAFile(t *testing.T) {
 }
 
 func TestFilesPage_PagesThroughManyFiles(t *testing.T) {
+	takesLong(t)
 	t.Parallel()
 	hub := one(t, nil)
 	hub.catalog()

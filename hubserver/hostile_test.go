@@ -99,6 +99,7 @@ func TestArchive_NeedsFarLessThanItExpandsTo(t *testing.T) {
 }
 
 func TestArchive_TakesTheLargestFiles(t *testing.T) {
+	takesLong(t)
 	hub := one(t, within(96<<20))
 	hub.project()
 	var files []file
@@ -146,6 +147,7 @@ func TestPutFiles_NeedsMemoryForTheSetThatAPatchChanges(t *testing.T) {
 }
 
 func TestBundle_IsStreamedInPieces(t *testing.T) {
+	takesLong(t)
 	hub := one(t, nil)
 	hub.project()
 	content := noise(16 << 20)

@@ -27,6 +27,7 @@ var injections = []string{
 // Each text in each place of a request to each route neither makes the hub fail, nor
 // changes or shows anything of another account. Who has no right changes nothing at all.
 func TestInjection_ChangesAndBreaksNothing(t *testing.T) {
+	takesLong(t)
 	each(t, func(t *testing.T, hub *testHub) {
 		m := &matrix{testHub: hub}
 		hub.write(func(tx *store.Tx) error { return tx.CreateAccount("olga", store.KindUser) })

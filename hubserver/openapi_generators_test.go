@@ -99,6 +99,7 @@ func (w *workshop) mainJob(program string, args ...string) {
 }
 
 func TestOpenAPI_GeneratesGoClient(t *testing.T) {
+	takesLong(t)
 	w := newWorkshop(t, "go.mod", "go.sum", "main.go")
 	const generator = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen"
 	if out, err := w.try("go", "build", "-o", "oapi-codegen", generator); err != nil {

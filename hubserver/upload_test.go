@@ -419,6 +419,7 @@ func TestPutFiles_RejectsMismatchedUpload(t *testing.T) {
 }
 
 func TestPutFiles_LargeBlobAmongOthers(t *testing.T) {
+	takesLong(t)
 	hub := one(t, nil)
 	hub.project()
 	contents := noisy(39, 100<<10)
