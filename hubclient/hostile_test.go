@@ -209,6 +209,9 @@ func asked() []call {
 }
 
 func TestHostileResponse_IsShortError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	list := oddAnswers()
 	t.Logf("%d odd answers", len(list))
 	for _, o := range list {

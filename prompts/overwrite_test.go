@@ -316,6 +316,9 @@ func TestOverwrite_FiltersKeysAndValues(t *testing.T) {
 }
 
 func TestOverwrite_FitsTerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	q := question(many(50))
 	q.Facts = append(q.Facts, "client.json names another project: @acme/staging",
 		"its config was written by carol on 2 Jan 2026 10:00 UTC through the project page")

@@ -24,6 +24,9 @@ func bomb(levels, width int) string {
 
 // Each of these would cost gigabytes or minutes without a limit of its own.
 func TestParse_HostileTextsMeetALimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	for name, test := range map[string]struct{ text, want string }{
 		"billion laughs": {bomb(9, 9), tooManyValues},
 		"quadratic blow-up": {"openapi: 3.0.0\na: &a [" + strings.Repeat("x,", 20_000) + "]\nb: [" +

@@ -443,6 +443,9 @@ func TestWriter_EmptiesALongLogAfterTheReadThatNeedsIt(t *testing.T) {
 }
 
 func TestWriter_EmptiesALongLogWhileOthersReadAndWrite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	t.Parallel()
 	address := storetest.SQLite(t)
 	db := open(t, address)

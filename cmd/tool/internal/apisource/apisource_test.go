@@ -216,6 +216,9 @@ func TestBundle_RefusesASecondDocument(t *testing.T) {
 }
 
 func TestBundle_Limits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	many := "-- openapi.yaml --\nopenapi: 3.0.0\ncomponents:\n  schemas:\n"
 	for i := range apisource.MaxFiles {
 		many += fmt.Sprintf("    A%d: {$ref: a%d.yaml}\n", i, i)

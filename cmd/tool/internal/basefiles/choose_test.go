@@ -326,6 +326,9 @@ func TestChoose_LimitErrorNamesFileAndNumber(t *testing.T) {
 }
 
 func TestChoose_LimitsFileCount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	root, one := t.TempDir(), filepath.Join(t.TempDir(), "one")
 	write(t, one, "content")
 	for i := range basefiles.UsualLimits.BaseFiles {

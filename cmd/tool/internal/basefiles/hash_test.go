@@ -37,6 +37,9 @@ func TestHash_ReturnsTreeOfFiles(t *testing.T) {
 }
 
 func TestHash_TenThousandFilesInOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	files := map[string]string{}
 	for i := range 10_000 {
 		files[fmt.Sprintf("d%02d/e%d/f%d", i%37, i%5, i)] = fmt.Sprint("content ", i)

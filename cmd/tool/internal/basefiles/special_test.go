@@ -124,6 +124,9 @@ func TestHash_RejectsFileReplacedBySpecialFile(t *testing.T) {
 // One goroutine swaps files and directories for links, over and over, while
 // others choose, hash and read. Whatever comes of it, the secret does not.
 func TestHash_RacesNeverReadOutside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	const rounds = 300
 	outside := plant(t, map[string]string{"dir/file": "secret", "file": "secret"})
 	root := plant(t, map[string]string{"dir/file": "public", "file": "public"})

@@ -176,6 +176,9 @@ func webWorkspace(t *testing.T) *workspace.Workspace {
 }
 
 func TestFileSchemas_AgreeWithTheReaders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	t.Parallel()
 	values := []string{`null`, `1`, `true`, `""`, `"x"`, `[]`, `{}`, `[1]`, `{"a": 1}`, `"@acme/web"`, `"@Acme/web"`,
 		`"acme/web"`, `"@acme/-"`, `"@a/b/c"`,

@@ -144,6 +144,9 @@ func TestRule_KnowsItsLine(t *testing.T) {
 // Each of these takes time exponential in its length where every star tries
 // every length for itself: longer than any test may run.
 func TestMatch_HostilePatternIsCheap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	for _, pattern := range []string{
 		strings.Repeat("a*", 400) + "b?",
 		strings.Repeat("**/a", 200) + "/**/b?",

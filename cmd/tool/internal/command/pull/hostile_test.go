@@ -39,6 +39,9 @@ func wantNothingSaved(t *testing.T, w *apptest.World) {
 }
 
 func TestPull_RefusesAConfigThatMakesAHugeFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it takes a second")
+	}
 	var wide strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&wide, `,%q:0`, fmt.Sprintf("%04d", i)+strings.Repeat(".k", 90))
