@@ -135,7 +135,7 @@ func TestDeploy_SystemdUnitIsValidAndHardened(t *testing.T) {
 		t.Skip("needs systemd-analyze: apt-get install systemd")
 	}
 	unit := filepath.Join(t.TempDir(), "hub.service")
-	if err := os.WriteFile(unit, []byte(changed(t, deployed(t, "hub.service"), "=hub serve", "="+program(t)+" serve")),
+	if err := os.WriteFile(unit, []byte(changed(t, deployed(t, "hub.service"), "=hub serve", "="+program+" serve")),
 		0o600); err != nil {
 		t.Fatal(err)
 	}

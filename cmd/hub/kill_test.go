@@ -61,7 +61,7 @@ func TestKill_SQLiteHubLosesNoAcknowledgedWrite(t *testing.T) {
 
 func fsck(t *testing.T, address string) {
 	t.Helper()
-	if out, err := exec.Command(program(t), "fsck", "--db", address).CombinedOutput(); err != nil {
+	if out, err := exec.Command(program, "fsck", "--db", address).CombinedOutput(); err != nil {
 		t.Error(fmt.Errorf("hub fsck: %w: %s", err, out))
 	}
 }

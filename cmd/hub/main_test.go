@@ -3,7 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"flag"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,38 +13,23 @@ import (
 	"testing"
 )
 
-// hubDir is where the program is built, once and only for tests that run it.
-var hubDir string
+// program is a link to these tests that runs the hub instead of them.
+var program string
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	dir, err := os.MkdirTemp("", "hub-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	if filepath.Base(os.Args[0]) == "hub" {
+		main()
+		return
 	}
-	hubDir = dir
+	dir, err := os.MkdirTemp("", "hub-")
+	self, err2 := os.Executable()
+	program = filepath.Join(dir, "hub")
+	if err := errors.Join(err, err2, os.Symlink(self, program)); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
-}
-
-var built = sync.OnceValues(func() (string, error) {
-	program := filepath.Join(hubDir, "hub")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return program, nil
-})
-
-// program returns the path of the built hub.
-func program(t testing.TB) string {
-	t.Helper()
-	path, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // process is a running hub.
@@ -86,7 +71,7 @@ func serve(t testing.TB, address string, flags ...string) *process {
 func tryServe(t testing.TB, address string, flags ...string) (*process, error) {
 	t.Helper()
 	p := &process{log: &logged{}}
-	p.Cmd = exec.Command(program(t), append([]string{"serve", "--listen", "127.0.0.1:0", "--db", address}, flags...)...)
+	p.Cmd = exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--db", address}, flags...)...)
 	p.Stderr = p.log
 	out, err := p.StdoutPipe()
 	if err == nil {

@@ -156,7 +156,7 @@ func TestPostgres_ServesWithoutTheRightToChangeTheSchema(t *testing.T) {
 	l.begin(2)
 	l.await(20)
 	l.end()
-	if out, err := exec.Command(program(t), "gc", "--db", u.String()).CombinedOutput(); err != nil {
+	if out, err := exec.Command(program, "gc", "--db", u.String()).CombinedOutput(); err != nil {
 		t.Errorf("hub gc: %v: %s", err, out)
 	}
 	text, err := os.ReadFile("guide/postgres.md")
@@ -263,12 +263,12 @@ func TestPostgres_WorksBehindPgBouncer(t *testing.T) {
 	l.await(200)
 	l.end()
 	for range 2 { // the lock of the first one is free again
-		if out, err := exec.Command(program(t), "gc", "--db", address).CombinedOutput(); err != nil {
+		if out, err := exec.Command(program, "gc", "--db", address).CombinedOutput(); err != nil {
 			t.Errorf("hub gc: %v: %s", err, out)
 		}
 	}
 	for _, args := range [][]string{{"fsck", "--db", address}, {"copy", "--db", address, "--to", storetest.SQLite(t)}} {
-		if out, err := exec.Command(program(t), args...).CombinedOutput(); err != nil {
+		if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
 			t.Errorf("hub %s: %v: %s", args[0], err, out)
 		}
 	}
