@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"text/template"
@@ -111,6 +112,17 @@ func release(t *testing.T) (archive, materials []byte) {
 	return b.Bytes(), materials
 }
 
+var first struct {
+	sync.Once
+	archive, materials []byte
+}
+
+// firstRelease returns a release that tests share.
+func firstRelease(t *testing.T) (archive, materials []byte) {
+	first.Do(func() { first.archive, first.materials = release(t) })
+	return first.archive, first.materials
+}
+
 // filesOf returns the files that a pattern of .goreleaser.yaml names, at least one.
 func filesOf(t *testing.T, pattern string) []string {
 	t.Helper()
@@ -143,7 +155,7 @@ func TestRelease_HasProgramManPagesAndCompletions(t *testing.T) {
 		t.Skip("its archive is a zip")
 	}
 	t.Parallel()
-	archive, materials := release(t)
+	archive, materials := firstRelease(t)
 	if again, listed := release(t); !bytes.Equal(archive, again) || !bytes.Equal(materials, listed) {
 		t.Error("the same source makes another archive, or another list of modules")
 	}

@@ -204,7 +204,7 @@ func TestAction_InstallsAPinnedReleaseAndRunsATool(t *testing.T) {
 		t.Skip("the test has an archive for this machine, and the action is told that it is amd64")
 	}
 	t.Parallel()
-	archive, _ := release(t)
+	archive, _ := firstRelease(t)
 	w := newWorld(t, before)
 	r, install, run := newAction(t, w, map[string][]byte{"tool_1.2.3_linux_amd64.tar.gz": archive})
 	r.values["inputs.arguments"] = "project\nview\n@alice/web; touch broken\n$(touch broken)\n"
