@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -57,7 +58,10 @@ func newLocal(t testing.TB, settings string, flags ...string) *world {
 func newLocalOn(t testing.TB, db database, settings string, flags ...string) *world {
 	t.Helper()
 	root := t.TempDir()
-	w := &world{t: t, dir: filepath.Join(root, "app"), hub: startHub(t, db(t, root), flags...)}
+	w := &world{t: t, dir: filepath.Join(root, "app")}
+	address := db(t, root)
+	w.token = seed(t, address)
+	w.hub = startHub(t, address, flags...)
 	w.origin = w.hub.origin
 	for name, value := range environment(root) {
 		w.env = append(w.env, name+"="+value)
@@ -66,11 +70,38 @@ func newLocalOn(t testing.TB, db database, settings string, flags ...string) *wo
 	w.write(".tool/web/stack.json", `{"name": "@alice/web", "version": "1.0.0"}`+"\n")
 	w.write(clientJSON, "{\n  \"source\": \"openapi.json\",\n  \"settings\": "+settings+"\n}\n")
 	w.write("openapi.json", `{"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {}}`+"\n")
-	w.hub.admin(t, "account", "create", "alice")
-	w.token = w.hub.token(t, "alice", "write:catalog", "admin:resource")
 	w.must("login", "--origin", w.origin, "--token", w.token)
 	w.must("publish")
 	return w
+}
+
+var seeded struct {
+	sync.Once
+	file  []byte
+	token string
+}
+
+// seed makes a database in which alice has an account and a token. An SQLite file is a copy of the first one.
+func seed(t testing.TB, address string) string {
+	t.Helper()
+	fill := func() string {
+		h := &hub{db: address}
+		h.admin(t, "migrate")
+		h.admin(t, "account", "create", "alice")
+		return h.token(t, "alice", "write:catalog", "admin:resource")
+	}
+	path, isFile := strings.CutPrefix(address, "sqlite:")
+	if !isFile {
+		return fill()
+	}
+	seeded.Do(func() {
+		seeded.token = fill()
+		seeded.file, _ = os.ReadFile(path) // a hub starts on none that has no schema
+	})
+	if err := os.WriteFile(path, seeded.file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return seeded.token
 }
 
 func (w *world) write(name, text string) {
