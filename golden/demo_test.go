@@ -16,13 +16,8 @@ import (
 // astray, and types what it prints while its hub is up.
 func TestDemo_LeavesNothingBehind(t *testing.T) {
 	need(t, "curl", "apt-get install curl")
-	demo := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.Command("go", "build", "-o", demo,
-		"example.com/projecthub/cmd/demo").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	home := t.TempDir()
-	c := exec.Command(demo, "--keep")
+	c := exec.Command(program("demo"), "--keep")
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home}
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME",
 		"TOOL_CONFIG_DIR", "TOOL_STATE_DIR"} {

@@ -79,12 +79,12 @@ func build(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// goBuild builds both programs from a directory with the sources, as they are released.
+// goBuild builds the programs from a directory with the sources, as they are released.
 func goBuild(to, from string) *exec.Cmd {
 	const internal = "example.com/projecthub/cmd/tool/internal/"
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
 		"-s -w -X main.version=1.2.3 -X "+internal+"app.Version=1.2.3 -X "+internal+"identity.DefaultOrigin="+defaultOrigin,
-		"-o", to+string(filepath.Separator), "./cmd/hub", "./cmd/tool")
+		"-o", to+string(filepath.Separator), "./cmd/hub", "./cmd/tool", "./cmd/demo")
 	c.Dir, c.Env = from, append(os.Environ(), "CGO_ENABLED=0")
 	return c
 }
@@ -112,7 +112,7 @@ func programs() string {
 	return bin
 }
 
-// sources are what both programs are built from.
+// sources are what the programs are built from.
 func sources() []string {
 	return strings.Fields("cmd hubclient hubserver prompts store tui go.mod go.sum")
 }

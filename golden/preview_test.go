@@ -157,12 +157,7 @@ func serveText(t testing.TB, mediaType, text string) string {
 func TestDemo_PreviewShowsApp(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	demo := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.Command("go", "build", "-o", demo,
-		"example.com/projecthub/cmd/demo").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	c := exec.Command(demo, "--keep")
+	c := exec.Command(program("demo"), "--keep")
 	stdout, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
