@@ -188,6 +188,7 @@ var attacks = []struct{ name, script string }{
 		`navigator.credentials.get({ identity: { providers: [{ configURL: canary + '/identity', clientId: 'x' }] } })`},
 	{"navigates the top", `top.location = canary + '/top'`},
 	{"navigates itself", `location = canary + '/self'`},
+	{"goes back", `History.prototype.back.call(history); History.prototype.go.call(history, -1)`},
 	{"refreshes itself", `put('meta', { 'http-equiv': 'refresh', content: '0; url=CANARY/refresh' })`},
 }
 

@@ -71,6 +71,7 @@ func TestFrame_LetsNoAppOutOfFirefox(t *testing.T) {
 	t.Parallel()
 	f, c := previewtest.NewFirefox(t), newCanary(t)
 	w := serve(t)
+	f.Visit(w.hub + "/?before") // where an app might lead the page
 	f.Visit(w.hub + "/")
 	f.Await("", "window.send")
 	f.Script("window.patience = undefined; return 1") // that of a page: an app may hang

@@ -81,7 +81,7 @@ for (const name of ['pushState', 'replaceState']) {
     if (hash) location.hash = hash // the address of this frame takes nothing else
   }
 }
-for (const name of ['back', 'forward', 'go']) history[name] = () => {}
+Object.assign(History.prototype, { back() {}, forward() {}, go() {} }) // which lead the page away in Firefox
 
 const write = (...texts) => document.body?.insertAdjacentHTML('beforeend', texts.join(''))
 Object.assign(Document.prototype, { write, writeln: write, open: () => document, close: () => {} })
