@@ -54,7 +54,7 @@ export class Generator {
         if (data.printed) return printed(data.printed)
         clearTimeout(timer)
         if (!data.failed) return resolve(data.output)
-        this.#explain(data.failed).then(reject)
+        this.#explain(data.failed).then(reject, reject)
       }
       worker.onerror = event => {
         event.preventDefault?.()

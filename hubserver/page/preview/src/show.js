@@ -97,7 +97,7 @@ export class Stage {
     else if (!made.view) return
     else if (inner === 'error') this.#error(made, event.data)
     else if (inner === 'printed' && !made.view.restored) this.on.printed(made.view, event.data) // a view that is shown again has said this before
-    else if (inner === 'left') this.on.left(made.view, String(event.data.address).slice(0, 200))
+    else if (inner === 'left') this.on.left(made.view, text(event.data.address, 200))
     else if (inner === 'painted' && made === this.next) this.#swap(made, event.data)
     else if (inner === 'state' && made === this.shown) this.answer?.(stateOf(event.data.state))
   }
@@ -150,14 +150,14 @@ const same = (a, b) => a === b || (a?.code === b.code && JSON.stringify([...a.im
 const changedModules = (before, after) => new Map([...after].filter(([name, module]) => !same(before.get(name), module)))
 
 const number = v => (Number.isFinite(v) ? v : 0)
-const text = (v, most) => String(v ?? '').slice(0, most)
+const text = (v, most) => (typeof v === 'string' ? v.slice(0, most) : '')
 const numbers = times => Object.fromEntries(['adopt', 'ran', 'painted'].map(name => [name, number(times?.[name])]))
 
 // The app runs in the frame that says this, so that all of it may be made up.
 function stateOf(state) {
   if (typeof state !== 'object' || state === null || !Array.isArray(state.fields)) return null
   return {
-    x: number(state.x), y: number(state.y), hash: /^#/.test(state.hash) ? text(state.hash, 2000) : '',
+    x: number(state.x), y: number(state.y), hash: text(state.hash, 2000),
     fields: state.fields.slice(0, limits.restored).map(f => ({ key: text(f?.key, 500), n: number(f?.n), value: typeof f?.value === 'boolean' ? f.value : text(f?.value, 10000) })),
   }
 }
@@ -171,7 +171,7 @@ export function errorOf({ name, message, trace, module, address, line, column },
   const out = { message: name && name !== 'Error' && !said.startsWith(text(name, 100)) ? `${text(name, 100)}: ${said}` : said, trace: text(trace, limits.text) }
   const code = modules?.get(module)?.code ?? classic?.find(s => s.name === module)?.code
   if (code) return { ...out, code, file: fileOf(pathOf(module)) }
-  const at = locate(trace)
+  const at = locate(out.trace)
   const { file, ...position } = at.line ? at : locate(`${text(address, limits.path)}:${number(line)}:${number(column)}`)
   return { ...out, ...position, file: fileOf(file) }
 }
