@@ -86,6 +86,17 @@ func TestFrame_SaysWhatStackAndAppPrint(t *testing.T) {
 	}
 }
 
+func TestFrame_PassesOnAHundredLinksOfAnApp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(showing("for (let i = 0; i < 5000; i++) parent.postMessage({ inner: 'left', address: `/${i}` }, '*')\n" +
+		"console.log('all')"))
+	js[any](w, "until(e => e.type === 'printed')")
+	if got := js[int](w, "events.filter(e => e.type === 'left').length"); got != 100 {
+		t.Errorf("%d links", got)
+	}
+}
+
 // fault is an input that fails, and the event that says so. The message is a part.
 type fault struct {
 	name   string

@@ -49,7 +49,7 @@ export class Stage {
     frame.title = 'App'
     frame.style.cssText = style + 'visibility:hidden'
     frame.srcdoc = this.document
-    const made = { frame, modules: new Map(), loads: 0, painted: 0, errors: 0 }
+    const made = { frame, modules: new Map(), loads: 0, painted: 0, errors: 0, left: 0 }
     made.ready = new Promise(resolve => (made.isReady = resolve))
     frame.onload = () => this.#loaded(made)
     document.body.append(frame)
@@ -97,7 +97,7 @@ export class Stage {
     else if (!made.view) return
     else if (inner === 'error') this.#error(made, event.data)
     else if (inner === 'printed' && !made.view.restored) this.on.printed(made.view, event.data) // a view that is shown again has said this before
-    else if (inner === 'left') this.on.left(made.view, text(event.data.address, 200))
+    else if (inner === 'left' && ++made.left <= limits.notes) this.on.left(made.view, text(event.data.address, 200))
     else if (inner === 'painted' && made === this.next) this.#swap(made, event.data)
     else if (inner === 'state' && made === this.shown) this.answer?.(stateOf(event.data.state))
   }
