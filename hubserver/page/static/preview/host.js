@@ -24,11 +24,17 @@ export class Host {
   #strange = 0
   #sent = 0 // when the last update was
   #posted = null // what the element was sent, of everything
+  #key = '' // that was pressed last
+  #focused = null // the element that got the focus last
+  #ended = new AbortController()
 
   constructor(place, address, on, patience = 3000) {
     Object.assign(this, { place, address, on, patience })
-    this.receive = event => this.#receive(event)
-    addEventListener('message', this.receive)
+    const { signal } = this.#ended
+    addEventListener('message', event => this.#receive(event), { signal })
+    addEventListener('keydown', event => (this.#key = event.key), { signal })
+    addEventListener('focusin', event => (this.#focused = event.target), { signal })
+    addEventListener('blur', () => this.frame.contentWindow?.postMessage({ hub: 'ping', id: 2 }, '*'), { signal })
     this.timer = setInterval(() => this.#check(), beat)
     this.#make()
   }
@@ -53,7 +59,7 @@ export class Host {
 
   /** end removes the frame. */
   end() {
-    removeEventListener('message', this.receive)
+    this.#ended.abort()
     clearInterval(this.timer)
     this.frame.remove()
   }
@@ -92,12 +98,17 @@ export class Host {
     const message = read(event.data)
     if (!message) return
     this.#heard = performance.now()
-    if (message.type === 'pong') return
+    if (message.type === 'pong') return message.id === 2 && !message.used && this.#giveBack()
     if (message.type === 'ready') return this.#begin()
     if (message.n !== this.#n && message.type !== 'failed') return // of an older update
     if ((message.type === 'generated' || message.type === 'printed') && this.#posted !== this.#all) return // of the good view, not of the newest
     if (message.type === 'painted') this.#painted = performance.now()
     this.on(message)
+  }
+
+  // An app can take the focus from where somebody types, who neither pressed Tab nor used the app.
+  #giveBack() {
+    if (this.#key !== 'Tab' && document.activeElement === this.frame) this.#focused?.focus({ preventScroll: true })
   }
 
   #begin() {
