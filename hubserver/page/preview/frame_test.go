@@ -162,7 +162,8 @@ func TestFrame_NamesFaultAndKeepsLastGoodFrame(t *testing.T) {
 		{"the module fetches", with("export const toArtifacts = () => {\n  return fetch('/')\n}"),
 			failed("generate", "mod.ts", 2, "fetch is not")},
 		{"the module's error is no text",
-			with("export const toArtifacts = () => {\n  globalThis.String = () => ({ slice: () => ({ toString: 1 }) })\n  throw 1\n}"),
+			with("export const toArtifacts = () => {\n" +
+				"  globalThis.String = () => ({ slice: () => ({ toString: 1 }) })\n  throw 1\n}"),
 			failed("build", "", 0, "Cannot convert object")},
 		{"a number", returns("5"), failed("generate", "mod.ts", 0, "returned number, not an object")},
 		{"null", returns("null"), failed("generate", "mod.ts", 0, "returned null, not an object")},
@@ -213,7 +214,8 @@ func TestFrame_NamesFaultAndKeepsLastGoodFrame(t *testing.T) {
 			failed("app", "src/App.tsx", lineOf(app["src/App.tsx"], "  return ("), "TypeError")},
 		{"the app throws while it loads", edit("src/main.tsx", "createRoot(", "\nthrow new Error('too early')\ncreateRoot("),
 			failed("app", "src/main.tsx", 6, "too early")},
-		{"the app's error is no text", file("src/main.tsx", "parent.postMessage({ inner: 'error', message: { toString: 1 } }, '*')"),
+		{"the app's error is no text",
+			file("src/main.tsx", "parent.postMessage({ inner: 'error', message: { toString: 1 } }, '*')"),
 			failed("app", "src/main.tsx", 0, "unknown failure")},
 		{"the app imports a name that does not exist",
 			file("src/App.tsx", strings.NewReplacer("forms, title", "forms, title, none", "<h1>", "{none}<h1>").Replace(
