@@ -115,8 +115,9 @@ func TestWriteConfig_ReplacesADamagedOne(t *testing.T) {
 		if err := putConfig(t, s, project, body, store.Condition{}); err != nil {
 			t.Fatal(err)
 		}
+		stored := [][]byte{[]byte("no frame"), store.Compress([]byte(`{"a":1,"b":3}`))}
 		for i, next := range []string{body, `{"c":3}`} {
-			execute(t, s, "UPDATE revisions SET body = ? WHERE n = (SELECT MAX(n) FROM revisions)", []byte("no frame"))
+			execute(t, s, "UPDATE revisions SET body = ? WHERE n = (SELECT MAX(n) FROM revisions)", stored[i])
 			damaged, err := s.View(t.Context()).Newest(project, store.Config)
 			if !errors.Is(err, store.ErrDamaged) || damaged.Digest != store.Digest([]byte(body)) || damaged.Content != nil {
 				t.Errorf("the damaged one: %+v, %v", damaged, err)
