@@ -265,6 +265,9 @@ func TestRestrictedToken_CreatesNoTokens(t *testing.T) {
 			t.Error(page)
 		}
 		session.delete(tokens+"/"+created.ID).problem(404, wire.CodeNotFound)
+		other := hub.session("anna")
+		narrow.delete(sessions + pat.Hash(strings.Split(other.cookie, "=")[1])[:12]).want(200)
+		other.get("/v1/whoami").want(200)
 		c.get("/v1/whoami").want(200)
 		session.post(tokens, wire.CreateToken{Name: "minted"}).problem(403, wire.CodeNotPermitted)
 		session.post("/device", hub.terminal().approval("write:config")).want(403).shows("creates no tokens")
