@@ -128,18 +128,31 @@ func Rank(role string) int { return slices.Index(roles, role) }
 // resource: the time that takes would reveal whether it exists.
 func (v View) Access(q AccessQuery) (*Access, error) {
 	r, err := v.access(q)
-	if err == nil && r.Role != "" && r.Resource.ID == 0 && q.Slug != "" { // it may be a former name
-		present := q
-		err = v.One(sqldb.Row(&present.Slug), `SELECT r.slug FROM renames n JOIN resources r ON r.id = n.resource_id
-			AND r.deleted_at = 0 WHERE n.account_id = ? AND n.kind = ? AND n.slug = ?`, r.AccountID, q.Kind, q.Slug)
-		if err == nil {
-			r, err = v.access(present)
-		} else if errors.Is(err, ErrNotFound) {
-			err = nil
-		}
-	}
 	if err != nil {
 		return nil, err
+	}
+	// It may be a former name. A restricted token makes this query for the names of all other resources, too, and
+	// follows a name to its own resource only: it cannot find out by the time which names exist.
+	only := r.Only.ResourceID
+	mayUse := r.Role != "" && (r.Only.AccountID == 0 || r.Only.AccountID == r.AccountID)
+	if mayUse && q.Slug != "" && (r.Resource.ID == 0 || only != 0 && only != r.Resource.ID) {
+		var id int64
+		present := q
+		err := v.One(sqldb.Row(&id, &present.Slug), `SELECT r.id, r.slug FROM renames n JOIN resources r
+			ON r.id = n.resource_id AND r.deleted_at = 0
+			WHERE n.account_id = ? AND n.kind = ? AND n.slug = ? AND (? OR r.id = ?)`,
+			r.AccountID, q.Kind, q.Slug, only == 0, only)
+		if err == nil && r.Resource.ID == 0 {
+			if r, err = v.access(present); err != nil {
+				return nil, err
+			}
+			if r.Resource.ID != id { // it was renamed again meanwhile
+				r.Resource.ID = 0
+			}
+		}
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, err
+		}
 	}
 	r.Resource.AccountID = r.AccountID
 	named := Restriction{AccountID: r.AccountID, ResourceID: r.Resource.ID}

@@ -65,7 +65,7 @@ func (r Revision) asParent() string {
 // Names are the first keys of a config, or paths of files, that a write has changed, each list in order.
 type Names struct{ Added, Changed, Removed []string }
 
-// maxNames bounds the names of a revision, in bytes.
+// maxNames bounds the names of a revision, in bytes, before they become JSON.
 const maxNames = 4 << 10
 
 // Names returns the names of what the write has changed; none if they are not known.
