@@ -207,26 +207,28 @@ func (p *push) baseRevision(ctx context.Context) (string, error) {
 	return p.BaseRevision(ctx, bases, p.config)
 }
 
-// writersOf finds the newest edit of each key in d.
+// writersOf finds the newest edit of each key of d that one of the entries may have changed. Where several may have,
+// because the hub names only the first keys of an edit, in order, it is one by nobody.
 func writersOf(entries []wire.ConfigEntry, d flat.Difference) map[string]*wire.ConfigEntry {
 	writers := map[string]*wire.ConfigEntry{}
-	var cut *wire.ConfigEntry                 // an edit of more keys than it lists
 	for i := range slices.Backward(entries) { // they are newest first
 		e := &entries[i]
 		keys := slices.Concat(e.Keys.Added, e.Keys.Changed, e.Keys.Removed)
 		for _, key := range keys {
 			writers[key] = e
 		}
-		if len(keys) < e.Added+e.Changed+e.Removed {
-			if cut != nil && (cut.UpdatedBy != e.UpdatedBy || cut.UpdatedVia != e.UpdatedVia) {
-				e = &wire.ConfigEntry{} // it may be either
-			}
-			cut = e
+		if len(keys) == e.Added+e.Changed+e.Removed {
+			continue
 		}
-	}
-	for _, c := range d {
-		if writers[c.Key] == nil {
-			writers[c.Key] = cut
+		last := slices.Max(append(keys, ""))
+		for _, c := range d {
+			switch w := writers[c.Key]; {
+			case c.Key <= last:
+			case w != nil && (w.UpdatedBy != e.UpdatedBy || w.UpdatedVia != e.UpdatedVia):
+				writers[c.Key] = &wire.ConfigEntry{}
+			default:
+				writers[c.Key] = e
+			}
 		}
 	}
 	return writers

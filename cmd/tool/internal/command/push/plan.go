@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,7 +19,8 @@ import (
 )
 
 // planned is what a push will do: a dry run prints it, the questions show it, and apply carries it
-// out. What differs in the base files is computed only for a dry run or a question.
+// out. What differs in the base files is computed only for a dry run or a question; in the config also for a note,
+// if the hub answers soon.
 type planned struct {
 	app.About       `json:",inline"`
 	Revision        string           `json:"revision"` // of the hub's config, for --if-revision
@@ -70,6 +72,9 @@ func (p *push) plan(ctx context.Context) (*planned, error) {
 	}
 	return plan, group.Wait()
 }
+
+// noteTime is how long a push that asks nothing may take to find out whose edits it undoes.
+const noteTime = 2 * time.Second
 
 // planConfig plans for the hub's current config, which is not sent if its revision is have.
 func (p *push) planConfig(ctx context.Context, plan *planned, have string) (err error) {
@@ -134,12 +139,18 @@ func (p *push) planConfig(ctx context.Context, plan *planned, have string) (err 
 			plan.findings = w.Findings
 		}
 	}
+	forNote := !p.asks && !p.opts.DryRun
+	if forNote { // it delays no push for long, and its failure ends none
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, noteTime)
+		defer cancel()
+	}
 	theirs, err := p.ParseConfig(current.Config)
 	if err == nil {
 		*plan.Config = flat.Diff(theirs, p.config)
 		plan.Mine, plan.Theirs, err = p.split(ctx, *plan.Config, theirs, current)
 	}
-	if !p.asks && !p.opts.DryRun { // it is for a note only
+	if forNote {
 		return nil
 	}
 	return err

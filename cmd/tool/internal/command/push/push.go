@@ -288,7 +288,8 @@ func (p *push) addConfig(r *result, w *wire.ConfigWritten, plan *planned) {
 	}
 	if r.ConfigChanged && r.OverwroteExistingConfig {
 		undid := ""
-		if !p.asks && plan.Theirs != nil && len(plan.Theirs.difference) > 0 {
+		isPlanned := plan.current != nil && replaced != nil && replaced.Revision == plan.current.Revision
+		if isPlanned && !p.asks && plan.Theirs != nil && !plan.Theirs.difference.Empty() {
 			undid = ", which undid " + plan.Theirs.String()
 		}
 		r.Note("the existing config was replaced%s", undid)

@@ -156,6 +156,27 @@ func TestPush_OwnPushOfManyKeysIsNoEditOfOthers(t *testing.T) {
 	}
 }
 
+// The hub does not say that the newer edit has changed z, which comes after the keys that it names.
+func TestPush_OwnPushIsNoExcuseForANewerEditOfManyKeys(t *testing.T) {
+	w := edited(t, nil, `{"title": "Pets", "old": 1, "z": 1}`)
+	pulled := w.Read(".tool/web/pulled.json")
+	w.Run(push.Command, "web", "--force").Done()
+	keys := []string{`"z": 2`}
+	for i := range 200 {
+		keys = append(keys, fmt.Sprintf(`"%s%03d": 1`, strings.Repeat("k", 37), i))
+	}
+	set := wire.PatchConfig{Set: jsontext.Value("{" + strings.Join(keys, ", ") + "}")}
+	_, last := w.Config(apptest.Stack)
+	if _, err := w.Client().PatchConfig(t.Context(), apptest.Stack, set, last); err != nil {
+		t.Fatal(err)
+	}
+	w.Write(".tool/web/pulled.json", pulled)
+	w.Local("@alice/web", `{"title": "Mice", "old": 1}`)
+	w.UI.Answers = []string{"no"}
+	w.Run(push.Command, "web").Done()
+	asked(t, w, 0, "This would undo 201 edits by alice.\n")
+}
+
 // gitHubToken is put together here, so that no scanner takes this file for a leak.
 var gitHubToken = "ghp" + "_" + strings.Repeat("aB3", 12)
 
@@ -250,5 +271,5 @@ func TestPush_NotesInAPipeWhoseEditsItUndid(t *testing.T) {
 
 func TestPush_ShowsNoCredentialOfAConfig(t *testing.T) {
 	w := edited(t, nil, `{"title": "`+gitHubToken+`", "old": 1}`)
-	w.Run(push.Command, "web", "--dry-run").Done().Prints(`~ title: "Pets" → "ghp_…`)
+	w.Run(push.Command, "web", "--dry-run").Done().Prints(`~ title: "Pets" → "ghp_…"`)
 }
