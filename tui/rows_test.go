@@ -99,7 +99,7 @@ func TestRows_ListEnrichmentsByRecord(t *testing.T) {
 func TestValues_ShowNoCredential(t *testing.T) {
 	token := "ghp" + "_" + strings.Repeat("aB3", 12)
 	from, to := Values(`"a `+token+` b"`, `"`+token+`"`, 200)
-	if from != `"a ghp_…` || to != `"ghp_…` {
+	if from != `"a ghp_… b"` || to != `"ghp_…"` {
 		t.Errorf("%s, %s", from, to)
 	}
 }

@@ -7,7 +7,9 @@ package secret
 import (
 	"bytes"
 	"regexp"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,6 +21,8 @@ import (
 type Found struct {
 	At   int    // its first byte
 	What string // such as: a GitHub token
+
+	prefix int // length of what all credentials of that kind begin with
 }
 
 // Longest is how many bytes are enough to recognize the credential that begins with them.
@@ -96,20 +100,31 @@ func Find(text []byte) (f Found, ok bool) {
 			rest, begins := bytes.CutPrefix(text[i:], s.prefix)
 			isExample := bytes.HasPrefix(rest, []byte("IOSFODNN7EXAMPLE")) // that of AWS's documents
 			if begins && !isExample && s.rest().Match(rest[:min(len(rest), Longest)]) {
-				return Found{i, s.what}, true
+				return Found{i, s.what, len(s.prefix)}, true
 			}
 		}
 	}
 	return Found{}, false
 }
 
-// Redact returns text without what follows the first four characters of the first credential in it.
+// Redact returns text with no more of each credential than the beginning that says what it is. After that of a private
+// key nothing is left.
 func Redact(text string) string {
-	f, ok := Find([]byte(text))
-	if !ok {
-		return text
+	redacted := ""
+	for {
+		f, ok := Find([]byte(text))
+		if !ok {
+			return redacted + text
+		}
+		shown := f.At + f.prefix
+		redacted += text[:shown] + "…"
+		if f.What == kinds[0][0] {
+			return redacted
+		}
+		text = strings.TrimLeftFunc(text[shown:], func(r rune) bool {
+			return r < utf8.RuneSelf && (isWord(byte(r)) || strings.ContainsRune("-./+=", r))
+		})
 	}
-	return text[:f.At+4] + "…"
 }
 
 func isWord(c byte) bool {
