@@ -28,7 +28,7 @@ func TestSlugOf_FromTitle(t *testing.T) {
 		long[:57] + "   tail": strings.ReplaceAll(long[:57], " ", "-"),
 	} {
 		if got := slugOf(title); got != want {
-			t.Errorf("Slug(%q) = %q, want %q", title, got, want)
+			t.Errorf("slugOf(%q) = %q, want %q", title, got, want)
 		}
 	}
 }
@@ -38,7 +38,7 @@ func TestSlugOf_IsValidAndLeavesRoomForNumber(t *testing.T) {
 		title := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-zA-Z0-9 .-]{0,100}`)).Draw(t, "title")
 		slug := slugOf(title)
 		if !ref.ValidName(slug) || !ref.ValidName(slug+"-37999") {
-			t.Errorf("Slug(%q) = %q", title, slug)
+			t.Errorf("slugOf(%q) = %q", title, slug)
 		}
 		if slugOf(slug) != slug {
 			t.Errorf("the slug of %q is %q", slug, slugOf(slug))
@@ -51,7 +51,7 @@ func FuzzSlugOf(f *testing.F) {
 	f.Add("ÀÉÎ’õ")
 	f.Fuzz(func(t *testing.T, title string) {
 		if slug := slugOf(title); !ref.ValidName(slug + "-37999") {
-			t.Errorf("Slug(%q) = %q", title, slug)
+			t.Errorf("slugOf(%q) = %q", title, slug)
 		}
 	})
 }

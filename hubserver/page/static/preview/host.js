@@ -26,6 +26,7 @@ export class Host {
   #posted = null // what the element was sent, of everything
   #key = '' // that was pressed last
   #focused = null // the element that got the focus last
+  #blurred = 0 // when the page lost the focus
   #ended = new AbortController()
 
   constructor(place, address, on, patience = 3000) {
@@ -34,7 +35,11 @@ export class Host {
     addEventListener('message', event => this.#receive(event), { signal })
     addEventListener('keydown', event => (this.#key = event.key), { signal })
     addEventListener('focusin', event => (this.#focused = event.target), { signal })
-    addEventListener('blur', () => this.frame.contentWindow?.postMessage({ hub: 'ping', id: 2 }, '*'), { signal })
+    addEventListener('pointerdown', () => (this.#key = ''), { signal })
+    addEventListener('blur', () => {
+      this.#blurred = performance.now()
+      this.frame.contentWindow?.postMessage({ hub: 'ping', id: 2 }, '*')
+    }, { signal })
     this.timer = setInterval(() => this.#check(), beat)
     this.#make()
   }
@@ -106,9 +111,13 @@ export class Host {
     this.on(message)
   }
 
-  // An app can take the focus from where somebody types, who neither pressed Tab nor used the app.
+  // An app can take the focus from where somebody types: who pressed another key than Tab last, and has not used the
+  // app just now. An answer that comes late does not know the latter any more.
   #giveBack() {
-    if (this.#key !== 'Tab' && document.activeElement === this.frame) this.#focused?.focus({ preventScroll: true })
+    const late = performance.now() - this.#blurred > 1000
+    if (late || this.#key === 'Tab' || document.activeElement !== this.frame) return
+    if (this.#focused?.isConnected) this.#focused.focus({ preventScroll: true })
+    else this.frame.blur()
   }
 
   #begin() {
