@@ -16,7 +16,6 @@ const helpColumns = 80
 // added; exitCodes is its last line. Cobra's template is not used, because parsing it takes longer than everything
 // else that showing help does.
 func SetHelp(root *cobra.Command, exitCodes string) {
-	cobra.EnableCommandSorting = false
 	usage := func(c *cobra.Command) string { return usageText(c) + "\n\n" + exitCodes + "\n" }
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		_, err := io.WriteString(c.OutOrStderr(), usage(c))
@@ -26,6 +25,8 @@ func SetHelp(root *cobra.Command, exitCodes string) {
 		_, _ = io.WriteString(c.OutOrStdout(), cmp.Or(c.Long, c.Short)+"\n\n"+usage(c))
 	})
 }
+
+func init() { cobra.EnableCommandSorting = false }
 
 // AddGroup adds commands, which help lists below a title.
 func AddGroup(root *cobra.Command, title string, commands ...*cobra.Command) {

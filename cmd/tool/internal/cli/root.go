@@ -206,13 +206,14 @@ func noCommand(c *cobra.Command, args []string) error {
 		typed := args[0]
 		line, ok := tried[args[0]]
 		if args[0] == "auth" && len(args) > 1 {
-			if sub, _, err := c.Find(args[1:]); err == nil && sub.Name() == args[1] { // as in: gh auth status
+			// As in: gh auth status
+			if sub, _, err := c.Find(args[1:]); err == nil && sub.Name() == args[1] && sub.IsAvailableCommand() {
 				line = cmdline.Tool(args[1])
 			}
 			args = args[1:]
 		}
-		if sub, _, err := c.Find([]string{"project", args[0]}); err == nil && sub.Name() == args[0] {
-			line, ok = cmdline.Tool("project", args[0]), true
+		if sub, _, err := c.Find([]string{"project", typed}); err == nil && sub.Name() == typed {
+			line, ok = cmdline.Tool("project", typed), true
 		}
 		if ok {
 			e := cmdline.Usagef("tool has no command %q: did you mean %s?", typed, strings.Join(line.Words, " ")).

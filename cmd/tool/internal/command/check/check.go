@@ -239,7 +239,7 @@ func (c *check) settings(
 	switch {
 	case hubclient.HasCode(err, wire.CodeInvalidBody):
 		c.fail(fmt.Errorf("settings.schema: %w", err), stackPath(local))
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		c.unasked = fmt.Sprintf("%sthe hub did not answer within %v", unchecked, hubTime)
 	case err != nil && !app.IsInterrupted(err):
 		c.unasked = unchecked + app.Explain(hub, err).Error()

@@ -221,7 +221,12 @@ func (s *source) readAPI(ctx context.Context, client *workspace.Client) ([]byte,
 			if err != nil {
 				return nil, failure.New(failure.CodeInvalidFile, "%s: %w", schema.File, err)
 			}
-			return api.JSON(), nil
+			text := api.JSON()
+			if len(text) > description.MaxJSON {
+				return nil, failure.New(failure.CodeInvalidFile, "%s is larger than %d MiB as JSON",
+					schema.File, description.MaxJSON>>20)
+			}
+			return text, nil
 		}
 	}
 	if s.bound != nil {
