@@ -26,7 +26,6 @@ export class Host {
   #posted = null // what the element was sent, of everything
   #key = '' // that was pressed last
   #focused = null // the element that got the focus last
-  #blurred = 0 // when the page lost the focus
   #ended = new AbortController()
 
   constructor(place, address, on, patience = 3000) {
@@ -36,10 +35,7 @@ export class Host {
     addEventListener('keydown', event => (this.#key = event.key), { signal })
     addEventListener('focusin', event => (this.#focused = event.target), { signal })
     addEventListener('pointerdown', () => (this.#key = ''), { signal })
-    addEventListener('blur', () => {
-      this.#blurred = performance.now()
-      this.frame.contentWindow?.postMessage({ hub: 'ping', id: 2 }, '*')
-    }, { signal })
+    addEventListener('blur', () => this.frame.contentWindow?.postMessage({ hub: 'ping', id: 2 }, '*'), { signal })
     this.timer = setInterval(() => this.#check(), beat)
     this.#make()
   }
@@ -112,10 +108,9 @@ export class Host {
   }
 
   // An app can take the focus from where somebody types: who pressed another key than Tab last, and has not used the
-  // app just now. An answer that comes late does not know the latter any more.
+  // app just now.
   #giveBack() {
-    const late = performance.now() - this.#blurred > 1000
-    if (late || this.#key === 'Tab' || document.activeElement !== this.frame) return
+    if (this.#key === 'Tab' || document.activeElement !== this.frame) return
     if (this.#focused?.isConnected) this.#focused.focus({ preventScroll: true })
     else this.frame.blur()
   }
