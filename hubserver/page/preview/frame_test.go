@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -256,35 +255,4 @@ func TestFrame_NamesFaultAndKeepsLastGoodFrame(t *testing.T) {
 		w.waitShown(fmt.Sprint(i))
 	}
 	t.Logf("%d faults", len(faults))
-}
-
-// An app cannot take what is typed elsewhere, but whoever clicks in it may type there.
-func TestFrame_GivesTheFocusBack(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start(showing(good))
-	js[any](w, `document.body.prepend(document.createElement("input")), window.field = document.querySelector("input"), 1`)
-	w.clickOn("field")
-	js[any](w, "window.back = new Promise(ok => { field.onfocus = ok }), 1")
-	w.send(showing(`document.body.innerHTML = '<input style="position: fixed; inset: 0">'
-const input = document.querySelector('input')!
-input.oninput = () => top!.postMessage('shows ' + input.value, '*')
-setTimeout(() => input.focus(), 100)`))
-	js[any](w, "back")
-	js[any](w, `window.asked = new Promise(ok => addEventListener("message", e => e.data.id === 2 && ok())), 1`)
-	w.clickOn("host.frame")
-	js[any](w, "asked")
-	if _, err := chromedp.Run(w.Context, chromedp.KeyEvent("x")); err != nil {
-		t.Fatal(err)
-	}
-	w.waitShown("x")
-}
-
-// clickOn clicks near the corner of an element of the page.
-func (w *world) clickOn(element string) {
-	w.Helper()
-	at := js[[]float64](w, fmt.Sprintf("(({ x, y }) => [x + 9, y + 9])(%s.getBoundingClientRect())", element))
-	if _, err := chromedp.Run(w.Context, chromedp.MouseClickXY(at[0], at[1])); err != nil {
-		w.Fatal(err)
-	}
 }

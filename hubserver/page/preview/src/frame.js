@@ -131,7 +131,7 @@ let turn = Promise.resolve()
 addEventListener('message', event => {
   if (event.source !== page || typeof event.data !== 'object' || event.data === null) return
   const m = event.data
-  if (m.hub === 'ping') return tell('pong', { id: m.id, used: navigator.userActivation?.isActive ?? true })
+  if (m.hub === 'ping') return tell('pong', { id: m.id })
   if (m.hub !== 'update') return
   take(m)
   const n = (latest = m.n)

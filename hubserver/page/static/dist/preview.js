@@ -1,1 +1,1 @@
-import{a as e}from"./chunk-56LOKOCR.js";import"./chunk-DHAEUWBE.js";import"./chunk-MTT4SCCX.js";import"./chunk-HR777LOY.js";import"./chunk-WOT6VMZA.js";var t=document.getElementById("preview");t?.dataset.frame&&new e(t).start();
+import{a as e}from"./chunk-ZVIRQCAV.js";import"./chunk-DHAEUWBE.js";import"./chunk-MTT4SCCX.js";import"./chunk-HR777LOY.js";import"./chunk-WOT6VMZA.js";var t=document.getElementById("preview");t?.dataset.frame&&new e(t).start();

@@ -24,18 +24,11 @@ export class Host {
   #strange = 0
   #sent = 0 // when the last update was
   #posted = null // what the element was sent, of everything
-  #key = '' // that was pressed last
-  #focused = null // the element that got the focus last
-  #ended = new AbortController()
 
   constructor(place, address, on, patience = 3000) {
     Object.assign(this, { place, address, on, patience })
-    const { signal } = this.#ended
-    addEventListener('message', event => this.#receive(event), { signal })
-    addEventListener('keydown', event => (this.#key = event.key), { signal })
-    addEventListener('focusin', event => (this.#focused = event.target), { signal })
-    addEventListener('pointerdown', () => (this.#key = ''), { signal })
-    addEventListener('blur', () => this.frame.contentWindow?.postMessage({ hub: 'ping', id: 2 }, '*'), { signal })
+    this.receive = event => this.#receive(event)
+    addEventListener('message', this.receive)
     this.timer = setInterval(() => this.#check(), beat)
     this.#make()
   }
@@ -60,7 +53,7 @@ export class Host {
 
   /** end removes the frame. */
   end() {
-    this.#ended.abort()
+    removeEventListener('message', this.receive)
     clearInterval(this.timer)
     this.frame.remove()
   }
@@ -99,20 +92,12 @@ export class Host {
     const message = read(event.data)
     if (!message) return
     this.#heard = performance.now()
-    if (message.type === 'pong') return message.id === 2 && !message.used && this.#giveBack()
+    if (message.type === 'pong') return
     if (message.type === 'ready') return this.#begin()
     if (message.n !== this.#n && message.type !== 'failed') return // of an older update
     if ((message.type === 'generated' || message.type === 'printed') && this.#posted !== this.#all) return // of the good view, not of the newest
     if (message.type === 'painted') this.#painted = performance.now()
     this.on(message)
-  }
-
-  // An app can take the focus from where somebody types: who pressed another key than Tab last, and has not used the
-  // app just now.
-  #giveBack() {
-    if (this.#key === 'Tab' || document.activeElement !== this.frame) return
-    if (this.#focused?.isConnected) this.#focused.focus({ preventScroll: true })
-    else this.frame.blur()
   }
 
   #begin() {

@@ -12,7 +12,7 @@ const note = v => ({ level: levels.includes(v?.level) ? v.level : 'info', at: te
 
 const readers = {
   ready: () => ({}),
-  pong: m => ({ id: count(m.id), used: m.used === true }),
+  pong: m => ({ id: count(m.id) }),
   left: m => ({ n: count(m.n), address: text(m.address, 200) }),
   printed: m => ({ n: count(m.n), ...note(m), at: '' }),
   painted: m => ({ n: count(m.n), times: numbers(m.times) }),

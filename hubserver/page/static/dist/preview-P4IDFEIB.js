@@ -1,1 +1,0 @@
-import{a}from"./chunk-56LOKOCR.js";import"./chunk-DHAEUWBE.js";import"./chunk-MTT4SCCX.js";import"./chunk-HR777LOY.js";import"./chunk-WOT6VMZA.js";export{a as Preview};
