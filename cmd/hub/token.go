@@ -237,7 +237,7 @@ func (a *app) revoke(ctx context.Context, ids []string) (result, error) {
 			also = append(also, fmt.Sprintf("%s (%s)", with.ID, escape.Line(with.Name)))
 		}
 		if also != nil {
-			lines = append(lines, "Revoked with it: "+cmdline.Shortlist(also, maxAlsoRevoked))
+			lines = append(lines, "Revoked with it: "+cmdline.Shortlist(also, maxAlsoRevoked, len(also)))
 		}
 	}
 	return result{"revoked", map[string]any{"tokens": revoked}, strings.Join(lines, "\n")}, err

@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// Shortlist joins at most limit names with commas, and says how many more there are.
-func Shortlist(names []string, limit int) string {
-	if more := len(names) - limit; more > 0 {
-		names = append(slices.Clip(names[:limit]), fmt.Sprintf("and %d more", more))
+// Shortlist joins at most limit names with commas, and says how many more there are: all is how many, of which names
+// may be the first.
+func Shortlist(names []string, limit, all int) string {
+	names = slices.Clip(names[:min(len(names), limit)])
+	if more := all - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, ", ")
 }

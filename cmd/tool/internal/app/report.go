@@ -122,14 +122,10 @@ func KeysText(e wire.ConfigEntry, most int) string {
 			named = append(named, change.sign+" "+tui.Shorten(key, MaxValue))
 		}
 	}
-	named = named[:min(len(named), most)]
-	switch more := e.Added + e.Changed + e.Removed - len(named); {
-	case len(named) == 0:
+	if len(named) == 0 {
 		return tui.Changes(e.Added, e.Changed, e.Removed)
-	case more > 0:
-		named = append(named, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(named, ", ")
+	return cmdline.Shortlist(named, most, e.Added+e.Changed+e.Removed)
 }
 
 // What a workflow command of GitHub would read as its own.

@@ -209,7 +209,7 @@ func (r *revokedTokens) Text(w *app.Printer) {
 			also = append(also, fmt.Sprintf("%s (%s)", with.ID, with.Name))
 		}
 		if also != nil {
-			w.Line("Revoked with it: %s", cmdline.Shortlist(also, maxAlsoRevoked))
+			w.Line("Revoked with it: %s", cmdline.Shortlist(also, maxAlsoRevoked, len(also)))
 		}
 	}
 	if r.LoggedOut {
