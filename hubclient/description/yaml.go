@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -47,14 +47,9 @@ func readYAML(data []byte, b *budget) (root *node, at position, err error) {
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		why := invalid("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		why := Malformed(err)
 		if strings.HasPrefix(why.Detail, "exceeded max depth") {
 			why.Detail = tooDeep
-		}
-		if line, rest, found := strings.Cut(why.Detail, ": "); found {
-			if _, err := fmt.Sscanf(line, "line %d", &why.Line); err == nil {
-				why.Detail = rest
-			}
 		}
 		why.Detail = clip(why.Detail, 300)
 		return nil, at, why
@@ -62,6 +57,17 @@ func readYAML(data []byte, b *budget) (root *node, at position, err error) {
 	r := yamlReader{budget: b}
 	root, err = r.value(document.Content[0], "", 1)
 	return root, positionIn(document.Content[0]), err
+}
+
+// Malformed says what an error of the YAML library says, and in which line.
+func Malformed(err error) *Invalid {
+	e := invalid("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+	if line, rest, found := strings.Cut(e.Detail, ": "); found {
+		if _, err := fmt.Sscanf(line, "line %d", &e.Line); err == nil {
+			e.Detail = rest
+		}
+	}
+	return e
 }
 
 // countMarks counts the characters that can precede a value in YAML, so that there are at
@@ -182,6 +188,11 @@ func (r *yamlReader) members(n *node, y *yaml.Node, depth int) error {
 	return nil
 }
 
+// jsonNumber matches the numbers that mean the same in JSON and in YAML.
+var jsonNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+})
+
 func (n *node) setScalar(y *yaml.Node) error {
 	n.text = y.Value
 	wanted := "a number"
@@ -196,7 +207,7 @@ func (n *node) setScalar(y *yaml.Node) error {
 		n.kind, wanted = boolean, "a boolean"
 	case "!!int", "!!float":
 		n.kind = number
-		if value := jsontext.Value(y.Value); value.Kind() == '0' && value.IsValid() { // it means the same in JSON
+		if jsonNumber().MatchString(y.Value) {
 			return nil
 		}
 	default:

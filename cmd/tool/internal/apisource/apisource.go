@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -134,30 +133,28 @@ func unstyle(n *yaml.Node) {
 func Check(path string, text []byte) *Problem {
 	_, err := description.Parse(context.Background(), text, nil)
 	if invalid, ok := errors.AsType[*description.Invalid](err); ok {
-		p := atStart(path, "the API description is not valid: "+invalid.Detail)
-		p.Line, p.Column = max(p.Line, invalid.Line), max(p.Column, invalid.Column)
-		return &p
+		p := problemOf(path, invalid)
+		p.Detail = "the API description is not valid: " + p.Detail
+		return p
 	}
 	return nil
 }
 
-func atStart(path, detail string) Problem {
-	return Problem{File: path, Line: 1, Column: 1, Detail: detail}
+// problemOf places what is wrong in a file; at its start if it is not known where.
+func problemOf(path string, e *description.Invalid) *Problem {
+	return &Problem{File: path, Line: max(1, e.Line), Column: max(1, e.Column), Detail: e.Detail}
 }
 
 var byteOrderMark = []byte("\ufeff")
-
-var yamlLine = regexp.MustCompile(`^line (\d+): `)
 
 // parse reads a text that is exactly one YAML document. JSON is YAML too.
 func parse(path string, text []byte) (*yaml.Node, *Problem) {
 	decoder := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, byteOrderMark)))
 	var document yaml.Node
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
-		p := atStart(path, "it is empty")
-		return nil, &p
+		return nil, problemOf(path, &description.Invalid{Detail: "it is empty"})
 	} else if err != nil {
-		return nil, yamlProblem(path, err)
+		return nil, problemOf(path, description.Malformed(err))
 	}
 	var second yaml.Node
 	err := decoder.Decode(&second)
@@ -165,7 +162,7 @@ func parse(path string, text []byte) (*yaml.Node, *Problem) {
 		return document.Content[0], nil
 	}
 	if err != nil {
-		return nil, yamlProblem(path, err)
+		return nil, problemOf(path, description.Malformed(err))
 	}
 	return nil, &Problem{
 		File:   path,
@@ -173,14 +170,4 @@ func parse(path string, text []byte) (*yaml.Node, *Problem) {
 		Column: 1,
 		Detail: "more than one document: a file has one",
 	}
-}
-
-// yamlProblem takes the line out of an error of the YAML decoder.
-func yamlProblem(path string, err error) *Problem {
-	p := atStart(path, strings.TrimPrefix(err.Error(), "yaml: "))
-	if line := yamlLine.FindStringSubmatch(p.Detail); line != nil {
-		p.Detail = p.Detail[len(line[0]):]
-		_, _ = fmt.Sscan(line[1], &p.Line) // digits
-	}
-	return &p
 }
