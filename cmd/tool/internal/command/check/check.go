@@ -350,7 +350,10 @@ func (c *check) description(client *workspace.Client) {
 	for _, p := range s.Problems {
 		c.problem(p)
 	}
-	if problem := apisource.Check(schema.File, s.Document); problem != nil && len(s.Problems) == 0 {
+	if len(s.Files) == 1 || len(s.Problems) > 0 {
+		return
+	}
+	if problem := apisource.Check(schema.File, s.Document); problem != nil {
 		problem.Line, problem.Column = 1, 1 // it may be in any of the files
 		c.problem(*problem)
 	}
