@@ -88,14 +88,12 @@ var ErrBack = errors.New("went back")
 // TypeRef asks for r to be typed in full. Escape and an empty answer are a no.
 func (t *Terminal) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (bool, error) {
 	answer := ""
-	defer t.AllowBack(t.back)
-	t.AllowBack(!t.IsPlain) // in lines there is no escape key: an empty answer is enough
 	valid := []string{"", r.String(), r.Path()}
 	prompt := fmt.Sprintf("Type %s to delete it. Esc cancels.", r)
 	if t.IsPlain {
 		prompt = fmt.Sprintf("Type %s to delete it; an empty answer cancels", r)
 	}
-	err := t.Ask(ctx, Step{
+	err := t.askOrCancel(ctx, Step{
 		Question: func() Question {
 			return Question{
 				Title:     title,
@@ -112,8 +110,5 @@ func (t *Terminal) TypeRef(ctx context.Context, title, fact string, r ref.Ref) (
 		},
 		Take: func(typed string) { answer = strings.TrimSpace(typed) },
 	})
-	if errors.Is(err, ErrBack) {
-		return false, nil
-	}
 	return err == nil && answer != "", err
 }

@@ -78,10 +78,8 @@ func (t *Terminal) draws() (ended func()) {
 }
 
 func (t *Terminal) Confirm(ctx context.Context, q YesNo) (bool, error) {
-	answer, goesBack := no, t.back
-	defer t.AllowBack(t.back)
-	t.AllowBack(t.back || !t.IsPlain) // in lines there is no escape key
-	err := t.Ask(ctx, Step{
+	answer := no
+	err := t.askOrCancel(ctx, Step{
 		Question: func() Question {
 			return Question{
 				Title:   q.Title,
@@ -92,10 +90,20 @@ func (t *Terminal) Confirm(ctx context.Context, q YesNo) (bool, error) {
 		},
 		Take: func(taken string) { answer = taken },
 	})
-	if errors.Is(err, ErrBack) && !goesBack {
-		return false, nil
-	}
 	return err == nil && answer == yes, err
+}
+
+// askOrCancel asks a question whose answer stays what it is if the user presses esc. Where they may go back from it,
+// the error is ErrBack then.
+func (t *Terminal) askOrCancel(ctx context.Context, s Step) error {
+	goesBack := t.back
+	defer t.AllowBack(goesBack)
+	t.AllowBack(goesBack || !t.IsPlain) // in lines there is no escape key
+	err := t.Ask(ctx, s)
+	if errors.Is(err, ErrBack) && !goesBack {
+		return nil
+	}
+	return err
 }
 
 func (t *Terminal) Choose(ctx context.Context, title string, names []string, preset string) (string, error) {
