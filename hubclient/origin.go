@@ -37,7 +37,7 @@ func ParseOrigin(s string) (string, error) {
 	return (&url.URL{Scheme: u.Scheme, Host: host}).String(), nil
 }
 
-// GuessOrigin returns the origin that an address without a scheme means: on this machine one of http.
+// GuessOrigin returns the origin that an address without a scheme means: http for this machine, https for others.
 func GuessOrigin(address string) (origin string, ok bool) {
 	u, err := url.Parse("http://" + address)
 	if err == nil && !loopbackName(u.Hostname()) {

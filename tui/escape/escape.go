@@ -35,7 +35,7 @@ func Text(text string) string { return escaped(text, "\n\t") }
 
 // Commands that the runner of a pipeline reads from its log: :: at the beginning of a line
 // (GitHub, Gitea, Forgejo), and ##[ (GitHub) or ##vso[ (Azure) anywhere.
-// They are compiled when they are first needed, because that takes longer than most of the program's start.
+// They are compiled when they are first needed: at most starts of the program they are not.
 var (
 	lineCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*):(:)`) })
 	anyCommand  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#(#[a-z]*\[)`) })

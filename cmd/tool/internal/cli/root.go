@@ -191,11 +191,13 @@ var tried = map[string]cmdline.Line{
 	"dev":      cmdline.Tool("preview").Flag("--local"),
 }
 
+const restoreHint = "restore a revision of the log with tool restore, or undo your last push with tool push --undo"
+
 // hints say more about some of them.
 var hints = map[string]string{
 	"edit":     "edit the settings in .tool/<project>/client.json, or on the project's page",
-	"rollback": "restore a revision of the log with tool restore, or undo your last push with tool push --undo",
-	"revert":   "restore a revision of the log with tool restore, or undo your last push with tool push --undo",
+	"rollback": restoreHint,
+	"revert":   restoreHint,
 	"switch":   "tool login --origin ADDRESS makes a hub that you are logged in to the current one",
 	"env":      "use an environment with --env NAME: tool help environments",
 }

@@ -64,7 +64,7 @@ func (c *create) apply(ctx context.Context) (err error) {
 		Noted: app.Noted{Notes: slices.Clone(c.notes)},
 	}
 	if c.stack.Account() != c.project.Account() {
-		c.result.Note("who is to see the preview needs a role on @%s, too: the stack is %s", c.stack.Account(), c.stack)
+		c.result.Note("to see the preview, people need a role on @%s, too: the stack is %s", c.stack.Account(), c.stack)
 	}
 	type step struct {
 		name  string

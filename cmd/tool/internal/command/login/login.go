@@ -63,8 +63,8 @@ func noToken(c *cobra.Command, args []string) error {
 	}
 	if len(args) == 1 && strings.ContainsAny(args[0], ".:") {
 		origin, err := hubclient.ParseOrigin(args[0])
-		if guessed, ok := hubclient.GuessOrigin(args[0]); err != nil && ok {
-			origin = guessed
+		if err != nil {
+			origin, _ = hubclient.GuessOrigin(args[0])
 		}
 		if origin != "" {
 			return cmdline.Usagef("%s takes the address of a hub with --origin", c.CommandPath()).

@@ -207,8 +207,8 @@ func (p *push) baseRevision(ctx context.Context) (string, error) {
 	return p.BaseRevision(ctx, bases, p.config)
 }
 
-// writersOf finds the newest edit of each key of d that one of the entries may have changed. Where several may have,
-// because the hub names only the first keys of an edit, in order, it is one by nobody.
+// writersOf finds the newest edit of each key of d. The hub names only the first keys of an edit, in order: where
+// several users may have changed a key, its edit has no author.
 func writersOf(entries []wire.ConfigEntry, d flat.Difference) map[string]*wire.ConfigEntry {
 	writers := map[string]*wire.ConfigEntry{}
 	for i := range slices.Backward(entries) { // they are newest first
