@@ -80,11 +80,7 @@ func onlyOne(n int, what string, r ref.Ref, typed string) error {
 	case n > 1:
 		detail = fmt.Sprintf("%s is ambiguous: several kept revisions of %s begin with it", typed, r)
 	}
-	e := &Error{Code: wire.CodeRevisionNotKept, Detail: detail}
-	if strings.HasPrefix(typed, "r") {
-		e.Hint = "config and base files share one count: list theirs with tool log, and tool log --base-files"
-	}
-	return e
+	return &Error{Code: wire.CodeRevisionNotKept, Detail: detail}
 }
 
 // ConfigRevision returns a project's config as it was with this revision. The error is

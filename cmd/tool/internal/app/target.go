@@ -189,7 +189,8 @@ func (t *Target) Fail(err error, doing string) error {
 		f = f.WithReason("there is no project %s on %s", t.Project, f.Origin).
 			WithRecipe(OrRestore(err, t.Project, cmdline.Tool("project", "list").With(t.Project.Account())))
 	case f.Code == wire.CodeRevisionNotKept && f.Recipe == nil:
-		f = f.WithHint("list the kept revisions").WithRecipe(t.Line("log"))
+		f = f.WithHint("list the kept revisions, or with --base-files those of the base files, which share the numbers").
+			WithRecipe(t.Line("log"))
 	}
 	return f
 }
